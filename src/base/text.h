@@ -1,0 +1,15 @@
+/* Text: numbers that do not depend on the locale, sizes for people. */
+#ifndef BJ_BASE_TEXT_H
+#define BJ_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole text (surrounding blanks allowed) as a finite number, with a decimal point whatever the locale. */
+bool bj_base_parse_double(const char *text, double *value);
+bool bj_base_parse_u64(const char *text, uint64_t *value);
+/* "48 KiB", "1.25 MiB", "310 B". */
+void bj_base_format_bytes(double bytes, char *text, size_t room);
+
+#endif

@@ -1,0 +1,89 @@
+/* The machine seam: the one place where probes meet hardware, real or simulated.
+ *
+ * A probe asks for a whole experiment and gets samples back, so the seam costs a native run nothing.
+ * The machine also owns the clock, the cpu list and the memory limit. What the operating system
+ * claims about the hardware is read by the runner only, after `analyse`: probes have no way to it. */
+#ifndef BJ_MACHINE_MACHINE_H
+#define BJ_MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct bj_machine bj_machine;
+
+/* A fresh mapping: its page frames are drawn when it is opened, and stay until it is closed. Probes
+ * open one a round, since the frames a mapping happened to get decide which cache sets it can use. */
+typedef struct bj_arena bj_arena;
+
+typedef enum { BJ_PAGES_BASE, BJ_PAGES_HUGE } bj_pages;
+
+/* Offsets are counted in pointers, which is what a walk stores at each place it visits. */
+#define BJ_WALK_WORD_BYTES 8u
+
+/* One pointer walk: visits places[0], places[1], …, and goes round for as long as it is timed. */
+typedef struct {
+    bj_arena *arena;
+    int cpu;                /* OS number */
+    const uint32_t *places; /* word offsets into the arena, in visiting order, each at most once */
+    size_t count;
+} bj_walk;
+
+typedef struct {
+    unsigned repetitions; /* timed batches; each goes on where the last stopped */
+    size_t min_accesses;  /* of one batch; the machine takes more where its clock is coarse */
+} bj_walk_effort;
+
+/* A chain of dependent operations: `streams` independent chains side by side. */
+typedef struct {
+    int cpu;
+    const char *type;      /* "int32", … */
+    const char *operation; /* "add", … */
+    unsigned streams;
+} bj_chain;
+
+typedef struct {
+    const char *name;      /* "native", or the simulated machine's */
+    const char *where;     /* "native" or "sim:NAME", as the profile records it */
+    const int *cpus;       /* that we may use, OS numbers */
+    size_t cpu_count;
+    size_t page_bytes;     /* what the system allocates by */
+    size_t huge_bytes;     /* 0: none to be had */
+    uint64_t memory_limit_bytes; /* what the process may use in all */
+    bool simulated;
+} bj_machine_facts;
+
+/* What an implementation provides. Times are returned in nanoseconds. */
+typedef struct {
+    void (*close)(bj_machine *machine);
+    /* Seconds since the machine was opened; virtual when simulated. */
+    double (*read_clock)(bj_machine *machine);
+    /* Maps `bytes`, touched by `cpu`. Asking for huge pages where none are granted is
+     * BJ_ERR_UNSUPPORTED, after verification: never a silent fallback. */
+    bj_status (*open_arena)(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
+                            bj_error *error);
+    void (*close_arena)(bj_machine *machine, bj_arena *arena);
+    /* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk. */
+    bj_status (*run_walks)(bj_machine *machine, const bj_walk *walks, size_t walk_count,
+                           const bj_walk_effort *effort, double *ns_per_access, bj_error *error);
+    /* ns per operation of one stream, `repetitions` values. */
+    bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions,
+                           double *ns_per_operation, bj_error *error);
+    /* What the OS says of `key`; false: nothing. Only the runner calls it. */
+    bool (*read_claim)(bj_machine *machine, const char *key, int cpu, double *value);
+} bj_machine_verbs;
+
+struct bj_machine {
+    const bj_machine_verbs *verbs;
+    bj_machine_facts facts;
+    void *self; /* the implementation's own */
+};
+
+/* The seed decides everything random on the machine's side (frames and noise when simulated). */
+bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine,
+                                    bj_error *error) BJ_WARN_UNUSED;
+
+#endif

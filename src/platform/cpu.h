@@ -1,0 +1,16 @@
+/* Which cpus we may use, and staying on one of them. */
+#ifndef BJ_PLATFORM_CPU_H
+#define BJ_PLATFORM_CPU_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+/* The cpus that the affinity mask (cpuset, taskset) allows, ascending; *cpus is the caller's to free. */
+bj_status bj_platform_list_cpus(int **cpus, size_t *count, bj_error *error) BJ_WARN_UNUSED;
+/* Pins the calling thread. */
+bj_status bj_platform_pin_thread(int cpu, bj_error *error) BJ_WARN_UNUSED;
+/* Blocks all signals in the calling thread, so that a handler runs elsewhere than in a timed region. */
+void bj_platform_block_signals(void);
+
+#endif

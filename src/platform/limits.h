@@ -1,0 +1,16 @@
+/* What this process may use: memory (cgroup v1 and v2, rlimits, physical), cpu quota. */
+#ifndef BJ_PLATFORM_LIMITS_H
+#define BJ_PLATFORM_LIMITS_H
+
+#include <stdint.h>
+
+/* The least of: memory available now, cgroup limit less its current use (page cache that can be dropped does
+ * not count as use), address space and data rlimits less what is used. `root` is prepended to /proc and /sys
+ * paths ("" in production), so that tests can hand over a made-up tree. */
+uint64_t bj_platform_memory_limit_bytes(const char *root);
+/* Cpus that the cgroup's quota grants (1.5 = one and a half), the least over all ancestors; NaN: no quota. */
+double bj_platform_cpu_quota(const char *root);
+/* Times the quota has throttled this cgroup so far; 0 when unknown. */
+uint64_t bj_platform_throttled_count(const char *root);
+
+#endif

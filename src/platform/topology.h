@@ -1,0 +1,16 @@
+/* What the operating system says of the caches, through hwloc: claims, never measurements. */
+#ifndef BJ_PLATFORM_TOPOLOGY_H
+#define BJ_PLATFORM_TOPOLOGY_H
+
+#include <stdbool.h>
+
+typedef struct bj_topology bj_topology;
+
+/* NULL when hwloc cannot load a topology: claims are then absent, nothing else changes. */
+bj_topology *bj_platform_load_topology(void);
+void bj_platform_free_topology(bj_topology *topology);
+/* The claim for a profile key ("cache.levels", "cache.L2.size_bytes", "cache.L1.capacity_bytes" (the size again),
+ * "cache.line_bytes", "cache.L1.associativity", "page.size_bytes", …) as seen from `cpu`; false: none. */
+bool bj_platform_read_claim(const bj_topology *topology, const char *key, int cpu, double *value);
+
+#endif

@@ -1,0 +1,70 @@
+/* The contract of a probe: measure (asks the machine) and analyse (pure), tied by one descriptor.
+ *
+ * `measure` records every sample; `analyse` sees samples and earlier answers, nothing else: no clock,
+ * no I/O, no claims. The split is what makes simulation, replay and `blackjack analyze` possible.
+ * To add a probe: write probe_<name>.c with the descriptor last, add its line to probe_list.h. */
+#ifndef BJ_PROBES_PROBE_H
+#define BJ_PROBES_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "profile/characteristic.h"
+#include "profile/curve.h"
+
+typedef enum { BJ_EFFORT_QUICK, BJ_EFFORT_NORMAL, BJ_EFFORT_THOROUGH, BJ_EFFORT_COUNT } bj_effort;
+
+typedef struct {
+    bj_machine *machine;
+    int cpu;               /* the cpu to measure on, OS number */
+    bj_effort effort;
+    uint64_t seed;
+    double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
+    uint64_t memory_bytes; /* what the probe may map and allocate in all */
+    const char *method;    /* as for analyse; some methods want their own walk order */
+    const bj_answers *earlier;
+    /* Called often, never inside a timed region. True: stop now, with BJ_ERR_INTERRUPTED. */
+    bool (*report_progress)(void *context, double fraction);
+    void *progress_context;
+} bj_measure_request;
+
+typedef struct {
+    const char *method;        /* NULL: the default */
+    const bj_answers *earlier; /* answers of other probes, and what --known handed over */
+    uint64_t seed;             /* of the resampling */
+    const char *y_unit_given;  /* analyze --unit: "ns", "cycles" or NULL (latencies not answered); NULL in a run too */
+    unsigned level;            /* analyze --level; 0: not given */
+} bj_analyse_request;
+
+typedef struct {
+    const char *key;  /* "<n>" stands for the level */
+    const char *unit; /* as in the profile */
+    double lowest, highest; /* plausible range: outside it the answer is turned into `failed` */
+    const char *meaning;
+} bj_probe_key;
+
+typedef struct {
+    const char *name;
+    const char *question; /* one line */
+    unsigned revision;    /* of the method; part of "method" in every answer */
+    const bj_probe_key *provides;
+    size_t provides_count;
+    const char *const *needs; /* probes whose answers it uses, NULL-terminated */
+    const char *const *methods; /* names that --method takes, default first, NULL-terminated */
+    unsigned requires_cpus;
+    double cost_s[BJ_EFFORT_COUNT];           /* rough */
+    uint64_t memory_bytes[BJ_EFFORT_COUNT];   /* rough, at most */
+    bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);
+    bj_status (*analyse)(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                         bj_error *error);
+    /* How `blackjack analyze` files a CSV's rows for analyse: the curve id; NULL: analyze does not take this probe. */
+    const char *analyze_curve;
+    const char *analyze_x_name, *analyze_x_unit;
+} bj_probe;
+
+extern const bj_probe *const bj_probes[];
+extern const size_t bj_probe_count;
+const bj_probe *bj_probe_find(const char *name);
+
+#endif

@@ -1,0 +1,3 @@
+/* One line a probe, in the order in which they are listed. */
+BJ_PROBE(clock)
+BJ_PROBE(cache)

@@ -1,0 +1,43 @@
+/* Samples: what a probe measured, kept whole so that it can be analysed again.
+ *
+ * A curve is y against x in rounds. Every round is one fresh mapping and order; a round need not
+ * have every x (adaptive probes add points), missing values are NaN here and null in JSON. */
+#ifndef BJ_PROFILE_CURVE_H
+#define BJ_PROFILE_CURVE_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+typedef struct {
+    char id[48];    /* "cache.walk" */
+    char probe[24]; /* "cache" */
+    char x_name[32], x_unit[16];
+    char y_name[32], y_unit[16];
+    double *x; /* ascending, distinct */
+    size_t x_count;
+    double **rounds; /* round_count rows of x_count */
+    size_t round_count;
+} bj_curve;
+
+typedef struct {
+    bj_curve *items;
+    size_t count, room;
+} bj_curves;
+
+void bj_curves_free(bj_curves *curves);
+/* NULL when there is none of that id. */
+const bj_curve *bj_curves_find(const bj_curves *curves, const char *id);
+/* Adds an empty curve; the pointer lives until the next one is added. */
+bj_status bj_curves_add(bj_curves *curves, const char *id, const char *probe, bj_curve **added,
+                        bj_error *error) BJ_WARN_UNUSED;
+void bj_curve_name_axes(bj_curve *curve, const char *x_name, const char *x_unit, const char *y_name,
+                        const char *y_unit);
+/* Records one value; makes the x and the round where they are not there yet. */
+bj_status bj_curve_record(bj_curve *curve, double x, size_t round, double y, bj_error *error) BJ_WARN_UNUSED;
+/* Removes all curves of a probe (before it runs again). */
+void bj_curves_drop_probe(bj_curves *curves, const char *probe);
+bj_status bj_curves_copy_probe(const bj_curves *from, const char *probe, bj_curves *to,
+                               bj_error *error) BJ_WARN_UNUSED;
+
+#endif

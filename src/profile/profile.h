@@ -1,0 +1,77 @@
+/* The profile: the only thing that consumers of the measurements see. JSON in and out.
+ *
+ * The format is "blackjack-profile/1"; docs/profile.schema.json describes it. */
+#ifndef BJ_PROFILE_PROFILE_H
+#define BJ_PROFILE_PROFILE_H
+
+#include <stdint.h>
+
+#include "profile/characteristic.h"
+#include "profile/curve.h"
+
+typedef struct {
+    char name[24];
+    unsigned revision;
+    bj_answer_status status; /* of the probe as a whole */
+    double seconds;
+    char reason[240];
+} bj_probe_record;
+
+typedef struct {
+    char **items;
+    size_t count;
+} bj_strings;
+
+typedef struct {
+    char created[32]; /* "2026-11-15T07:00:00Z" */
+    struct {
+        char version[32], compiler[96], flags[200];
+    } tool;
+    struct {
+        uint64_t seed;
+        char effort[16];
+        char method[32]; /* empty: each probe's default; written only when given */
+        bj_strings arguments;
+        int cpu_measured;
+        double cpu_quota; /* cpus; NaN: none (JSON null) */
+        uint64_t memory_limit_bytes;
+        double steal; /* share of cpu time that the hypervisor took during the run; NaN: unknown */
+        char machine[128];
+    } run;
+    struct {
+        char os[128], cpu[128], huge_pages[32];
+        int *cpus_allowed;
+        size_t cpus_allowed_count;
+        uint64_t memory_bytes;
+        int virtualised; /* -1: unknown */
+        double load_before;
+        bj_strings warnings;
+    } environment;
+    bj_answers answers;
+    bj_curves curves;
+    bj_probe_record *probes;
+    size_t probe_count;
+} bj_profile;
+
+void bj_profile_init(bj_profile *profile);
+void bj_profile_free(bj_profile *profile);
+
+bj_status bj_strings_add(bj_strings *strings, const char *text, bj_error *error) BJ_WARN_UNUSED;
+void bj_strings_free(bj_strings *strings);
+
+/* The record of a probe, made when it is not there yet. */
+bj_status bj_profile_record_probe(bj_profile *profile, const char *name, bj_probe_record **record,
+                                  bj_error *error) BJ_WARN_UNUSED;
+const bj_probe_record *bj_profile_find_probe(const bj_profile *profile, const char *name);
+
+/* Whole file or nothing: errors say file, place, what was expected. */
+bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
+/* Atomic: temporary file beside it, fsync, rename. "-" is standard output. */
+bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) BJ_WARN_UNUSED;
+/* Characteristics alone as {"<key>": …}, for `analyze`; *text is the caller's to free. */
+bj_status bj_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;
+/* One field of a characteristic as `get` prints it: scalars plain, else one line of JSON; *text is the caller's. */
+bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *field, char **text,
+                                  bj_error *error) BJ_WARN_UNUSED;
+
+#endif

@@ -45,12 +45,12 @@ typedef struct {
 } bj_chain;
 
 typedef struct {
-    const char *name;      /* "native", or the simulated machine's */
-    const char *where;     /* "native" or "sim:NAME", as the profile records it */
-    const int *cpus;       /* that we may use, OS numbers */
+    const char *name;  /* "native", or the simulated machine's */
+    const char *where; /* "native" or "sim:NAME", as the profile records it */
+    const int *cpus;   /* that we may use, OS numbers */
     size_t cpu_count;
-    size_t page_bytes;     /* what the system allocates by */
-    size_t huge_bytes;     /* 0: none to be had */
+    size_t page_bytes;           /* what the system allocates by */
+    size_t huge_bytes;           /* 0: none to be had */
     uint64_t memory_limit_bytes; /* what the process may use in all */
     bool simulated;
 } bj_machine_facts;
@@ -66,11 +66,11 @@ typedef struct {
                             bj_error *error);
     void (*close_arena)(bj_machine *machine, bj_arena *arena);
     /* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk. */
-    bj_status (*run_walks)(bj_machine *machine, const bj_walk *walks, size_t walk_count,
-                           const bj_walk_effort *effort, double *ns_per_access, bj_error *error);
+    bj_status (*run_walks)(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
+                           double *ns_per_access, bj_error *error);
     /* ns per operation of one stream, `repetitions` values. */
-    bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions,
-                           double *ns_per_operation, bj_error *error);
+    bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
+                           bj_error *error);
     /* What the OS says of `key`; false: nothing. Only the runner calls it. */
     bool (*read_claim)(bj_machine *machine, const char *key, int cpu, double *value);
 } bj_machine_verbs;

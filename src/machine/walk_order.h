@@ -23,7 +23,6 @@ typedef struct {
 /* How many places the order visits. */
 size_t bj_machine_count_places(bj_walk_order order, const bj_walk_shape *shape);
 /* Fills places[0 .. count), in words (machine.h). */
-void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj_random *random,
-                             uint32_t *places);
+void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj_random *random, uint32_t *places);
 
 #endif

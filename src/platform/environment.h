@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 typedef struct {
-    char os[128];         /* "Linux 6.1.0 x86_64" */
-    char cpu[128];        /* model name */
-    char huge_pages[32];  /* always, madvise, never; "none" where the system has none */
+    char os[128];        /* "Linux 6.1.0 x86_64" */
+    char cpu[128];       /* model name */
+    char huge_pages[32]; /* always, madvise, never; "none" where the system has none */
     uint64_t memory_bytes;
-    int virtualised;      /* 1, 0, -1 unknown */
-    double load;          /* one-minute load average; NaN unknown */
-    char governor[32];    /* of the first cpu; "" unknown */
-    int login_users;      /* logged-in sessions other than ours; -1 unknown */
+    int virtualised;   /* 1, 0, -1 unknown */
+    double load;       /* one-minute load average; NaN unknown */
+    char governor[32]; /* of the first cpu; "" unknown */
+    int login_users;   /* logged-in sessions other than ours; -1 unknown */
 } bj_environment;
 
 /* Reads /proc and /sys below `root` ("" in production). Never fails: what cannot be read stays unknown. */

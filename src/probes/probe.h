@@ -17,7 +17,7 @@ typedef enum { BJ_EFFORT_QUICK, BJ_EFFORT_NORMAL, BJ_EFFORT_THOROUGH, BJ_EFFORT_
 
 typedef struct {
     bj_machine *machine;
-    int cpu;               /* the cpu to measure on, OS number */
+    int cpu; /* the cpu to measure on, OS number */
     bj_effort effort;
     uint64_t seed;
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
@@ -38,8 +38,8 @@ typedef struct {
 } bj_analyse_request;
 
 typedef struct {
-    const char *key;  /* "<n>" stands for the level */
-    const char *unit; /* as in the profile */
+    const char *key;        /* "<n>" stands for the level */
+    const char *unit;       /* as in the profile */
     double lowest, highest; /* plausible range: outside it the answer is turned into `failed` */
     const char *meaning;
 } bj_probe_key;
@@ -50,11 +50,11 @@ typedef struct {
     unsigned revision;    /* of the method; part of "method" in every answer */
     const bj_probe_key *provides;
     size_t provides_count;
-    const char *const *needs; /* probes whose answers it uses, NULL-terminated */
+    const char *const *needs;   /* probes whose answers it uses, NULL-terminated */
     const char *const *methods; /* names that --method takes, default first, NULL-terminated */
     unsigned requires_cpus;
-    double cost_s[BJ_EFFORT_COUNT];           /* rough */
-    uint64_t memory_bytes[BJ_EFFORT_COUNT];   /* rough, at most */
+    double cost_s[BJ_EFFORT_COUNT];         /* rough */
+    uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */
     bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);
     bj_status (*analyse)(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                          bj_error *error);

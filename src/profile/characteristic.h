@@ -7,15 +7,21 @@
 
 #include "base/status.h"
 
-typedef enum { BJ_ANSWER_OK, BJ_ANSWER_UNSTABLE, BJ_ANSWER_UNDETERMINED, BJ_ANSWER_UNSUPPORTED, BJ_ANSWER_FAILED } bj_answer_status;
+typedef enum {
+    BJ_ANSWER_OK,
+    BJ_ANSWER_UNSTABLE,
+    BJ_ANSWER_UNDETERMINED,
+    BJ_ANSWER_UNSUPPORTED,
+    BJ_ANSWER_FAILED
+} bj_answer_status;
 typedef enum { BJ_CONFIDENCE_NONE, BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_MEDIUM, BJ_CONFIDENCE_HIGH } bj_confidence;
 
 typedef struct {
     char key[64];
     char unit[16];
     bj_answer_status status;
-    double value;      /* meaningful when the status is ok or unstable and structured is NULL */
-    char *structured;  /* JSON text of a value that is not one number, owned; NULL otherwise */
+    double value;     /* meaningful when the status is ok or unstable and structured is NULL */
+    char *structured; /* JSON text of a value that is not one number, owned; NULL otherwise */
     bool has_interval;
     double interval[2];
     bj_confidence confidence; /* none: not in the JSON */

@@ -37,7 +37,6 @@ void bj_curve_name_axes(bj_curve *curve, const char *x_name, const char *x_unit,
 bj_status bj_curve_record(bj_curve *curve, double x, size_t round, double y, bj_error *error) BJ_WARN_UNUSED;
 /* Removes all curves of a probe (before it runs again). */
 void bj_curves_drop_probe(bj_curves *curves, const char *probe);
-bj_status bj_curves_copy_probe(const bj_curves *from, const char *probe, bj_curves *to,
-                               bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_curves_copy_probe(const bj_curves *from, const char *probe, bj_curves *to, bj_error *error) BJ_WARN_UNUSED;
 
 #endif

@@ -9,11 +9,11 @@
 #include "profile/profile.h"
 
 typedef struct {
-    const char *probe;        /* being measured */
-    size_t index, count;      /* of the probes to run, from 0 */
-    double fraction;          /* of this probe */
+    const char *probe;             /* being measured */
+    size_t index, count;           /* of the probes to run, from 0 */
+    double fraction;               /* of this probe */
     double elapsed_s, remaining_s; /* of the whole run; remaining is an estimate */
-    bool probe_done;          /* sent once when a probe's answers are in the profile and the journal is written */
+    bool probe_done;               /* sent once when a probe's answers are in the profile and the journal is written */
 } bj_progress;
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
     const char *method; /* NULL: defaults */
     int cpu;            /* OS number, one of the machine's */
     const char *output; /* profile path, journalled there; NULL or "-": not journalled */
-    bool keep_done;     /* --resume: probes that the profile holds with status ok at today's revision are not run again */
+    bool keep_done; /* --resume: probes that the profile holds with status ok at today's revision are not run again */
     /* True: stop. Called outside timed regions. */
     bool (*report)(void *context, const bj_progress *progress);
     void *context;
@@ -35,8 +35,8 @@ typedef struct {
 bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***order, size_t *count,
                                  bj_error *error) BJ_WARN_UNUSED;
 /* Rough seconds and peak bytes of what the plan would do. */
-void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan,
-                             uint64_t memory_bytes, double *seconds, uint64_t *bytes);
+void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, uint64_t memory_bytes,
+                             double *seconds, uint64_t *bytes);
 /* The profile comes with run and environment filled in by the caller and goes with characteristics, curves and
  * probes. BJ_ERR_INTERRUPTED: stopped; what was done is in the profile. A probe that fails does not end the run:
  * its record says so. */
@@ -45,8 +45,7 @@ bj_status bj_runner_run(bj_machine *machine, const bj_run_plan *plan, bj_profile
 /* The recorded samples through today's analysis: every probe that has curves in the profile. */
 bj_status bj_runner_reanalyse(bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
 /* Calls a probe's analyse and turns implausible values (outside the descriptor's range) into `failed`. */
-bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples,
-                                  const bj_analyse_request *request, bj_answers *answers,
-                                  bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
+                                  bj_answers *answers, bj_error *error) BJ_WARN_UNUSED;
 
 #endif

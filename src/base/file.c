@@ -1,0 +1,294 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* As many hops as the kernel follows before it says ELOOP. */
+enum { MAX_LINKS = 40, MAX_NAME_TRIES = 100 };
+
+static bj_status status_of_errno(int number) {
+    switch (number) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return BJ_ERR_PERMISSION;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+        return BJ_ERR_RESOURCE;
+    default:
+        return BJ_ERR_IO;
+    }
+}
+
+static bj_status fail(bj_error *error, const char *path, const char *doing, int number) {
+    return bj_base_set_error(error, status_of_errno(number), "%s: %s: %s", path, doing, strerror(number));
+}
+
+static bj_status fail_memory(bj_error *error, const char *path) {
+    return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: out of memory", path);
+}
+
+/* The number of the open descriptor that a name like /dev/stdout stands for, else -1. These are used as they
+ * are: opening the name anew would start at offset 0 over what was printed before, fails on sockets, and a
+ * rename would leave the open descriptor with the old file. */
+static int own_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdin") == 0)
+        return STDIN_FILENO;
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0)
+            continue;
+        const char *digits = path + length;
+        size_t count = strspn(digits, "0123456789");
+        if (count > 0 && count < 10 && digits[count] == '\0')
+            return atoi(digits);
+    }
+    return -1;
+}
+
+static int open_existing(const char *path, int flags) {
+    int own = own_descriptor(path);
+    return own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : open(path, flags | O_CLOEXEC | O_NOCTTY);
+}
+
+static bj_status read_all(int descriptor, const char *path, size_t max_bytes, size_t expected, char **text,
+                          size_t *length, bj_error *error) {
+    /* One byte more than expected, so that the end of a regular file is seen without growing. */
+    size_t room = (expected < max_bytes ? expected : max_bytes) + 2;
+    size_t used = 0;
+    char *buffer = malloc(room);
+    if (buffer == NULL)
+        return fail_memory(error, path);
+    for (;;) {
+        if (used + 1 == room) {
+            size_t larger = room < SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
+            char *grown = realloc(buffer, larger);
+            if (grown == NULL) {
+                free(buffer);
+                return fail_memory(error, path);
+            }
+            buffer = grown;
+            room = larger;
+        }
+        ssize_t got = read(descriptor, buffer + used, room - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            bj_status status = fail(error, path, "cannot read", errno);
+            free(buffer);
+            return status;
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+        if (used > max_bytes) {
+            free(buffer);
+            return bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);
+        }
+    }
+    buffer[used] = '\0';
+    *text = buffer;
+    if (length != NULL)
+        *length = used;
+    return BJ_OK;
+}
+
+bj_status bj_base_read_file(const char *path, size_t max_bytes, char **text, size_t *length, bj_error *error) {
+    *text = NULL;
+    if (length != NULL)
+        *length = 0;
+    if (max_bytes > SIZE_MAX / 4)
+        max_bytes = SIZE_MAX / 4;
+    int descriptor = open_existing(path, O_RDONLY);
+    if (descriptor < 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return bj_base_set_error(error, BJ_ERR_INPUT, "%s: no such file", path);
+        return fail(error, path, "cannot open", errno);
+    }
+    bj_status status;
+    struct stat about;
+    if (fstat(descriptor, &about) != 0)
+        status = fail(error, path, "cannot read", errno);
+    else if (S_ISDIR(about.st_mode))
+        status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: is a folder, not a file", path);
+    else if (S_ISREG(about.st_mode) && about.st_size > 0 && (uintmax_t)about.st_size > max_bytes)
+        status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);
+    else /* files of /proc and /sys say size 0 or a page: the size is a hint only */
+        status = read_all(descriptor, path, max_bytes, about.st_size > 0 ? (size_t)about.st_size : 4096, text, length,
+                          error);
+    close(descriptor);
+    return status;
+}
+
+static int write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t put = write(descriptor, text, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return errno;
+        if (put == 0) /* POSIX leaves it open; going on could spin for ever */
+            return EIO;
+        text += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+static bj_status write_directly(int descriptor, const char *path, const char *text, size_t length, bj_error *error) {
+    int number = write_all(descriptor, text, length);
+    if (close(descriptor) != 0 && number == 0 && errno != EINTR)
+        number = errno;
+    return number == 0 ? BJ_OK : fail(error, path, "cannot write", number);
+}
+
+/* Length of the folder part with its slash; 0: the current folder. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* Follows links by name, so that one that dangles leads to the file to create; *target is the caller's to free. */
+static bj_status follow_links(const char *path, char **target, bj_error *error) {
+    char *current = strdup(path);
+    if (current == NULL)
+        return fail_memory(error, path);
+    for (int hops = 0;; hops++) {
+        char link[PATH_MAX];
+        ssize_t length = own_descriptor(current) >= 0 ? -1 : readlink(current, link, sizeof link - 1);
+        if (length < 0) {
+            *target = current;
+            return BJ_OK;
+        }
+        link[length] = '\0';
+        char *next = NULL;
+        int printed = link[0] == '/' ? asprintf(&next, "%s", link)
+                                     : asprintf(&next, "%.*s%s", (int)folder_length(current), current, link);
+        free(current);
+        if (printed < 0)
+            return fail_memory(error, path);
+        current = next;
+        if (hops == MAX_LINKS) {
+            free(current);
+            return fail(error, path, "cannot follow", ELOOP);
+        }
+    }
+}
+
+/* A new file beside `target`. Not mkstemp: that makes it 0600, and the umask cannot be read without
+ * setting it for all threads. Its name does not grow with the target's, which may be as long as names can be. */
+static int create_temporary(const char *target, char **name) {
+    for (int attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        if (asprintf(name, "%.*s.blackjack-%ld-%lx-%d.tmp", (int)folder_length(target), target, (long)getpid(),
+                     (unsigned long)now.tv_nsec, attempt) < 0) {
+            *name = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        int descriptor = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (descriptor >= 0)
+            return descriptor;
+        int number = errno;
+        free(*name);
+        *name = NULL;
+        errno = number;
+        if (number != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+static int sync_folder(const char *target) {
+    char *folder = NULL;
+    size_t length = folder_length(target);
+    if (asprintf(&folder, "%.*s", length > 0 ? (int)length : 1, length > 0 ? target : ".") < 0)
+        return ENOMEM;
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    /* A folder that may be written but not listed cannot be opened, and some file systems sync no folders:
+     * the file is in place then, only its survival of a power cut is not promised. */
+    if (descriptor < 0)
+        return 0;
+    int number = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
+    close(descriptor);
+    return number;
+}
+
+/* `old` is what the target was before, NULL if it was not there. */
+static bj_status replace_file(const char *path, const char *target, const struct stat *old, const char *text,
+                              size_t length, bj_error *error) {
+    char *temporary = NULL;
+    const char *doing = "cannot create a temporary file in its folder";
+    int descriptor = create_temporary(target, &temporary);
+    int number = descriptor < 0 ? errno : 0;
+    if (number == 0) {
+        doing = "cannot write";
+        number = write_all(descriptor, text, length);
+        if (old != NULL) {
+            /* As writing in place would leave it. Handing a file to its former owner is root's alone; the
+             * content matters more than that, so a refusal is no failure. */
+            int ignored = fchown(descriptor, old->st_uid, old->st_gid);
+            ignored = fchmod(descriptor, old->st_mode & 0777);
+            (void)ignored;
+        }
+        if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL)
+            number = errno;
+        if (close(descriptor) != 0 && number == 0 && errno != EINTR)
+            number = errno;
+    }
+    if (number == 0) {
+        doing = "cannot put the new file in its place";
+        number = rename(temporary, target) == 0 ? 0 : errno;
+    }
+    if (number != 0 && temporary != NULL)
+        unlink(temporary);
+    free(temporary);
+    if (number == 0) {
+        doing = "cannot sync its folder";
+        number = sync_folder(target);
+    }
+    return number == 0 ? BJ_OK : fail(error, path, doing, number);
+}
+
+bj_status bj_base_write_file_atomically(const char *path, const char *text, size_t length, bj_error *error) {
+    char *target = NULL;
+    bj_status status = follow_links(path, &target, error);
+    if (status != BJ_OK)
+        return status;
+    /* Without truncating: the only question is what it is and whether we may write it. A rename would
+     * replace a file that its owner made read-only. */
+    int descriptor = open_existing(target, O_WRONLY);
+    struct stat old;
+    if (descriptor < 0 && errno == ENOENT && own_descriptor(target) < 0) {
+        status = replace_file(path, target, NULL, text, length, error);
+    } else if (descriptor < 0) {
+        status = fail(error, path, "cannot write", errno);
+    } else if (fstat(descriptor, &old) != 0) {
+        status = fail(error, path, "cannot write", errno);
+        close(descriptor);
+    } else if (!S_ISREG(old.st_mode) || own_descriptor(target) >= 0) {
+        status = write_directly(descriptor, path, text, length, error);
+    } else {
+        close(descriptor);
+        status = replace_file(path, target, &old, text, length, error);
+    }
+    free(target);
+    return status;
+}

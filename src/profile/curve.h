@@ -9,6 +9,10 @@
 
 #include "base/status.h"
 
+/* A round has a place for every x, so a few points in many rounds among many points in one would take the product
+ * of both; more than this is refused. */
+#define BJ_CURVE_MAX_CELLS ((size_t)1 << 24)
+
 typedef struct {
     char id[48];    /* "cache.walk" */
     char probe[24]; /* "cache" */
@@ -33,8 +37,13 @@ bj_status bj_curves_add(bj_curves *curves, const char *id, const char *probe, bj
                         bj_error *error) BJ_WARN_UNUSED;
 void bj_curve_name_axes(bj_curve *curve, const char *x_name, const char *x_unit, const char *y_name,
                         const char *y_unit);
-/* Records one value; makes the x and the round where they are not there yet. */
+/* Records one value; makes the x and the round where they are not there yet. Both must be finite; y is rounded to
+ * BJ_SAMPLE_DIGITS, so that what is analysed now is exactly what the profile keeps. */
 bj_status bj_curve_record(bj_curve *curve, double x, size_t round, double y, bj_error *error) BJ_WARN_UNUSED;
+/* Records many values in any order into an empty curve: the k-th value of an x goes to round k. Takes n log n,
+ * where recording them one by one would move the whole curve for each. */
+bj_status bj_curve_record_all(bj_curve *curve, const double *x, const double *y, size_t count,
+                              bj_error *error) BJ_WARN_UNUSED;
 /* Removes all curves of a probe (before it runs again). */
 void bj_curves_drop_probe(bj_curves *curves, const char *probe);
 bj_status bj_curves_copy_probe(const bj_curves *from, const char *probe, bj_curves *to, bj_error *error) BJ_WARN_UNUSED;

@@ -1,0 +1,136 @@
+#!/bin/sh
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint
+#
+# Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
+# are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
+# else is told the line to run.
+set -eu
+
+purpose=${1:-run}
+case $purpose in
+run | check | lint) ;;
+*)
+    echo "usage: deps.sh run|check|lint" >&2
+    exit 2
+    ;;
+esac
+
+packages= # Debian's names, for apt-get
+things=   # the same for people of other systems
+
+need() { # need DEBIAN_PACKAGES WHAT PROBE...
+    probe_packages=$1
+    probe_what=$2
+    shift 2
+    if ! "$@" >/dev/null 2>&1; then
+        packages="$packages $probe_packages"
+        things="$things
+  $probe_what"
+    fi
+}
+
+has() {
+    command -v "$1"
+}
+
+# A compiler without the C library's headers is as good as none.
+compiles() {
+    has "$1" && printf '#include <stdio.h>\nint main(void) { return 0; }\n' | "$1" -x c -fsyntax-only -
+}
+
+any_compiler() {
+    { [ -n "${CC:-}" ] && compiles "${CC%% *}"; } || compiles cc || compiles gcc || compiles clang
+}
+
+library() {
+    pkg-config --exists "$1"
+}
+
+probe() {
+    packages=
+    things=
+    need cmake "CMake 3.18 or newer" has cmake
+    need make "GNU make" has make
+    need pkg-config "pkg-config (or pkgconf)" has pkg-config
+    need libhwloc-dev "hwloc with its headers" library hwloc
+    need libjansson-dev "jansson with its headers" library jansson
+    case $purpose in
+    run)
+        need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
+        ;;
+    check)
+        need "gcc libc6-dev" "gcc" compiles gcc
+        need clang "clang" compiles clang
+        need libcmocka-dev "cmocka with its headers" library cmocka
+        need python3 "Python 3" has python3
+        need valgrind "valgrind" has valgrind
+        ;;
+    lint)
+        need clang "clang" compiles clang
+        need libcmocka-dev "cmocka with its headers" library cmocka
+        need clang-format "clang-format" has clang-format
+        need clang-tidy "clang-tidy" has clang-tidy
+        need cppcheck "cppcheck" has cppcheck
+        ;;
+    esac
+    packages=${packages# }
+    [ -z "$packages" ]
+}
+
+probe && exit 0
+
+if ! has apt-get >/dev/null; then
+    echo "deps: missing, and there is no apt-get here to install it:$things" >&2
+    exit 1
+fi
+
+options="-y --no-install-recommends -o DPkg::Lock::Timeout=60"
+
+tell() {
+    echo "deps: packages are missing; as root, run" >&2
+    echo "    apt-get update && apt-get install -y --no-install-recommends $packages" >&2
+    exit 1
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+    as_root() {
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    }
+elif [ -t 0 ] && [ -t 2 ] && has sudo >/dev/null; then
+    printf 'deps: install %s with sudo apt-get? [y/N] ' "$packages" >&2
+    read -r answer || answer=
+    case $answer in
+    [yY] | [yY][eE][sS]) ;;
+    *) tell ;;
+    esac
+    as_root() {
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    }
+else
+    tell
+fi
+
+# The lists are fetched only where they do not know a package, or are too old to be of use.
+update() {
+    as_root apt-get -o DPkg::Lock::Timeout=60 update
+}
+
+install() {
+    # shellcheck disable=SC2086 # lists of words
+    as_root apt-get install $options $packages </dev/null
+}
+
+echo "deps: installing $packages" >&2
+# shellcheck disable=SC2086
+if ! apt-cache show --no-all-versions $packages >/dev/null 2>&1; then
+    update
+    install || tell
+elif ! install; then
+    update
+    install || tell
+fi
+
+if ! probe; then
+    echo "deps: installed, but still not found:$things" >&2
+    exit 1
+fi

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Checks the rules between the rooms of src/: who includes whom, who may print, where an #ifdef may stand.
+
+usage: check_includes.py [ROOT] | --self-test
+Prints "file:line: reason" for each breach and exits with 1 when there is any. The rules are the tables below;
+ARCHITECTURE.md tells them in prose.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+# room: what its files may include with quotes besides their own room. A name that ends in "/" is a whole room.
+MAY_INCLUDE = {
+    "base": [],
+    "platform": ["base/"],
+    "kernels": ["base/", "platform/"],
+    "machine": ["base/"],
+    "machine/native": ["base/", "platform/", "kernels/", "machine/"],
+    "machine/sim": ["base/", "machine/"],
+    "stats": ["base/"],
+    "profile": ["base/"],
+    "probes": ["base/", "machine/machine.h", "machine/walk_order.h", "stats/", "profile/characteristic.h",
+               "profile/curve.h"],
+    "runner": ["base/", "platform/", "machine/machine.h", "probes/probe.h", "profile/"],
+    "report": ["base/", "profile/"],
+    "cli": ["base/", "platform/", "kernels/", "machine/", "stats/", "profile/", "probes/", "runner/", "report/",
+            "bj_build.h"],
+}
+
+# Made at build time, so there is no file of that name below src/.
+GENERATED = {"bj_build.h"}
+
+# system header (a name that ends in "/" is a folder of them): the rooms that may include it
+SYSTEM_HEADERS = {
+    "hwloc.h": ["platform"],
+    "hwloc/": ["platform"],
+    "jansson.h": ["profile", "machine/sim"],
+    "mpi.h": [],
+}
+
+# Rooms that may print to the standard streams and end the program.
+MAY_PRINT_AND_EXIT = ["cli"]
+PRINT_OR_EXIT = re.compile(
+    r"(?<![\w.>])(?:"
+    r"(?P<call>v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)\s*\("
+    r"|(?P<to>v?fprintf)\s*\(\s*(?:stderr|stdout)\b"
+    r"|(?P<put>fputs|fputc|putc)\s*\([^;]*\bstderr\b)")
+
+# Rooms that may ask the preprocessor which system or processor this is.
+MAY_ASK_SYSTEM = ["platform", "kernels"]
+SYSTEM_MACRO = re.compile(
+    r"\b(?:__linux__|__linux|linux|__unix__|__APPLE__|__MACH__|_WIN32|_WIN64|__CYGWIN__|__ANDROID__"
+    r"|__(?:Free|Net|Open)BSD__|__DragonFly__|__sun|__GLIBC__"
+    r"|__x86_64__|__amd64__|__i386__|__aarch64__|__arm__|__ARM_\w+|__powerpc\w*|__ppc\w*|__PPC\w*|__riscv\w*"
+    r"|__s390\w*|__mips\w*|__loongarch\w*|__ia64__|__sparc\w*"
+    r"|__SSE\w*|__AVX\w*|__FMA__|__ALTIVEC__|__VSX__)")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b")
+
+
+def strip_comments_and_texts(source):
+    """The source with comments and the insides of literals blanked, lines kept; #include lines stay whole."""
+    token = re.compile(
+        r'^[ \t]*#[ \t]*include[^\n]*'
+        r'|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S | re.M)
+
+    def blank(match):
+        text = match.group(0)
+        if text.lstrip().startswith("#"):
+            return text
+        if text[0] in "\"'":
+            return text[0] * 2
+        return "\n" * text.count("\n") or " "
+
+    return token.sub(blank, source)
+
+
+def room_of(path):
+    """The most special room that holds a path relative to src/; None for a file outside of all."""
+    folder = "/".join(path.split("/")[:-1])
+    while folder:
+        if folder in MAY_INCLUDE:
+            return folder
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def allows(names, path):
+    """Whether a list of file and folder names covers a path; "machine/" does not open machine/native/."""
+    for name in names:
+        if path == name:
+            return True
+        if name.endswith("/") and path.startswith(name) and room_of(path) in (None, name.rstrip("/")):
+            return True
+    return False
+
+
+def check_include(sources, room, name, quoted):
+    """The reason why a file of the room may not include the name, or None."""
+    if name in GENERATED or (sources / name).is_file():
+        if name not in GENERATED and room_of(name) == room:
+            return None
+        if not allows(MAY_INCLUDE[room], name):
+            return f'{room}/ may not include "{name}"'
+        return None if quoted else f'"{name}" is ours: include it with quotes'
+    if quoted:
+        return f'"{name}" is not there (paths start below src/)'
+    for header, rooms in SYSTEM_HEADERS.items():
+        if (name == header or (header.endswith("/") and name.startswith(header))) and room not in rooms:
+            return f"<{name}> belongs to {', '.join(rooms) or 'no room yet'} alone"
+    return None
+
+
+def check_file(sources, path):
+    """(line, reason) for each breach in one file."""
+    relative = path.relative_to(sources).as_posix()
+    room = room_of(relative)
+    if room is None:
+        yield 1, "is in no room that the table MAY_INCLUDE knows"
+        return
+    text = strip_comments_and_texts(path.read_text(encoding="utf-8"))
+    for number, line in enumerate(text.split("\n"), 1):
+        include = INCLUDE.match(line)
+        if include:
+            reason = check_include(sources, room, include.group(2), include.group(1) == '"')
+            if reason:
+                yield number, reason
+            continue
+        if room not in MAY_ASK_SYSTEM and CONDITION.match(line):
+            macro = SYSTEM_MACRO.search(line)
+            if macro:
+                yield number, f"asks for {macro.group(0)}: only {' and '.join(MAY_ASK_SYSTEM)} may"
+        if room not in MAY_PRINT_AND_EXIT:
+            call = PRINT_OR_EXIT.search(line)
+            if call:
+                name = call.group("call") or call.group("to") or call.group("put")
+                yield number, f"calls {name}: only {' and '.join(MAY_PRINT_AND_EXIT)} prints or exits"
+
+
+def check_tree(root):
+    """All breaches below root as lines of text."""
+    sources = root / "src"
+    found = []
+    for path in sorted(sources.rglob("*")):
+        if path.suffix in (".c", ".h"):
+            found += [f"{path.relative_to(root)}:{line}: {reason}" for line, reason in check_file(sources, path)]
+    return found
+
+
+GOOD_TREE = {
+    "src/base/status.h": "",
+    "src/platform/clock.c": '#include "base/status.h"\n#include <hwloc.h>\n#ifdef __linux__\n#endif\n',
+    "src/platform/clock.h": "",
+    "src/kernels/walk.h": "#if defined(__x86_64__)\n#endif\n",
+    "src/machine/machine.h": '#include "base/status.h"\n',
+    "src/machine/walk_order.h": "",
+    "src/machine/native/native.c": '#include "machine/native/native.h"\n#include "machine/machine.h"\n'
+                                   '#include "kernels/walk.h"\n#include "platform/clock.h"\n#ifdef NDEBUG\n#endif\n',
+    "src/machine/native/native.h": "",
+    "src/machine/sim/sim.c": '#include "machine/machine.h"\n#include <jansson.h>\n',
+    "src/stats/steps.h": "",
+    "src/profile/curve.h": "",
+    "src/profile/profile.h": "",
+    "src/probes/probe.h": "",
+    "src/probes/probe_cache.c": '#include "machine/walk_order.h"\n#include "stats/steps.h"\n'
+                                '#include "profile/curve.h"\n/* printf("x"); exit(1) */\n'
+                                'const char *text = "abort() // __linux__";\n',
+    "src/runner/runner.c": '#include "probes/probe.h"\n#include "machine/machine.h"\n',
+    "src/report/show.c": '#include "profile/profile.h"\nvoid f(void) { fprintf(file, "x"); pthread_exit(0); }\n',
+    "src/cli/main.c": '#include "bj_build.h"\n#include "runner/runner.h"\nint main(void) { printf("x"); exit(0); }\n',
+    "src/runner/runner.h": "",
+}
+
+# file, its text, the line of the breach, a part of the reason
+BAD_FILES = [
+    ("src/base/a.c", '\n#include "platform/clock.h"\n', 2, "base/ may not"),
+    ("src/platform/a.c", '#include "kernels/walk.h"\n', 1, "platform/ may not"),
+    ("src/kernels/a.c", '#include "machine/machine.h"\n', 1, "kernels/ may not"),
+    ("src/machine/a.c", '#include "platform/clock.h"\n', 1, "machine/ may not"),
+    ("src/machine/a.c", '#include "machine/native/native.h"\n', 1, "machine/ may not"),
+    ("src/machine/sim/a.c", '#include "machine/native/native.h"\n', 1, "machine/sim/ may not"),
+    ("src/machine/sim/a.c", '#include "platform/clock.h"\n', 1, "machine/sim/ may not"),
+    ("src/stats/a.c", '#include "profile/curve.h"\n', 1, "stats/ may not"),
+    ("src/profile/a.c", '#include "probes/probe.h"\n', 1, "profile/ may not"),
+    ("src/probes/a.c", '#include "machine/native/native.h"\n', 1, "probes/ may not"),
+    ("src/probes/a.c", '#include "platform/clock.h"\n', 1, "probes/ may not"),
+    ("src/probes/a.c", '#include "profile/profile.h"\n', 1, "probes/ may not"),
+    ("src/runner/a.c", '#include "machine/walk_order.h"\n', 1, "runner/ may not"),
+    ("src/report/a.c", '  #  include "probes/probe.h"\n', 1, "report/ may not"),
+    ("src/report/a.c", '#include "bj_build.h"\n', 1, "report/ may not"),
+    ("src/report/a.c", "#include <profile/profile.h>\n", 1, "with quotes"),
+    ("src/report/a.c", '#include "profile/gone.h"\n', 1, "is not there"),
+    ("src/cli/a.c", "#include <hwloc/helper.h>\n", 1, "belongs to platform alone"),
+    ("src/probes/a.c", "#include <jansson.h>\n", 1, "belongs to profile, machine/sim alone"),
+    ("src/cli/a.c", "#include <mpi.h>\n", 1, "no room yet"),
+    ("src/stats/a.c", '/* two\n lines */ void f(void) { printf("x"); }\n', 2, "calls printf"),
+    ("src/stats/a.c", 'void f(void) { fprintf(stderr, "x"); }\n', 1, "calls fprintf"),
+    ("src/stats/a.c", "void f(void) { fputs(text, stderr); }\n", 1, "calls fputs"),
+    ("src/stats/a.c", "void f(void) { exit(1); }\n", 1, "calls exit"),
+    ("src/stats/a.c", "void f(void) { abort(); }\n", 1, "calls abort"),
+    ("src/stats/a.c", "#if defined(__aarch64__)\n#endif\n", 1, "asks for __aarch64__"),
+    ("src/machine/native/a.c", "#ifdef __linux__\n#endif\n", 1, "asks for __linux__"),
+    ("src/attic/a.c", "", 1, "is in no room"),
+    ("src/a.c", "", 1, "is in no room"),
+]
+
+
+def write_tree(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def self_test():
+    """A tree that keeps the rules passes, and each breach put into it is found, and nothing else."""
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write_tree(root, GOOD_TREE)
+        for line in check_tree(root):
+            print(f"self-test: the good tree gave: {line}")
+            wrong += 1
+        for name, text, line, reason in BAD_FILES:
+            write_tree(root, {name: text})
+            found = check_tree(root)
+            (root / name).unlink()
+            if len(found) != 1 or not found[0].startswith(f"{name}:{line}: ") or reason not in found[0]:
+                print(f"self-test: {name} {text!r}: expected line {line}, {reason!r}; found {found}")
+                wrong += 1
+    print(f"check_includes: self-test, {len(BAD_FILES)} breaches, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) > 1 or (arguments and arguments[0].startswith("-")):
+        print("usage: check_includes.py [ROOT] | --self-test", file=sys.stderr)
+        return 2
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    if not (root / "src").is_dir():
+        print(f"check_includes: {root}/src is not there", file=sys.stderr)
+        return 2
+    found = check_tree(root)
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,93 @@
+# The front door: a thin layer over CMake. `make help` lists the targets.
+#
+#   build           what people use; cmake -B build && cmake --build build gives the same
+#   build-gcc, build-clang, build-sanitize    what the checks use
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+DESTDIR ?=
+PROFILE ?= blackjack-profile.json
+RUN_ARGS ?=
+
+ifneq ($(origin CC),default)
+export CC
+endif
+export DESTDIR
+MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
+
+# CMake's own make must not inherit our flags.
+CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
+CTEST = ctest --output-on-failure --parallel $(JOBS)
+C_FILES = $(shell find src tests -name '*.[ch]')
+
+.PHONY: all build run check deps install uninstall lint accuracy bench clean help
+
+all: build
+
+build:
+	@command -v cmake >/dev/null || { echo "cmake is not installed: 'make deps' sees to it" >&2; exit 1; }
+	@cmake -S . -B build
+	@$(CMAKE_BUILD) build --parallel $(JOBS)
+
+# A probe that fails (status 1) still leaves a profile that is worth showing.
+run:
+	@scripts/deps.sh run
+	@$(MAKE) build
+	@status=0; build/blackjack run --force -o '$(PROFILE)' $(RUN_ARGS) || status=$$?; \
+	if [ $$status -le 1 ]; then build/blackjack show '$(PROFILE)' || exit; fi; exit $$status
+
+# The tests of the plain build come last, so that the output ends with their summary.
+check:
+	@scripts/deps.sh check
+	@echo "== gcc, warnings are errors"
+	@cmake -S . -B build-gcc -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON >/dev/null
+	@$(CMAKE_BUILD) build-gcc --parallel $(JOBS)
+	@echo "== clang, warnings are errors; unit tests"
+	@cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON >/dev/null
+	@$(CMAKE_BUILD) build-clang --parallel $(JOBS)
+	@cd build-clang && $(CTEST) -L unit
+	@echo "== address and undefined-behaviour sanitizers; all tests"
+	@cmake -S . -B build-sanitize -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON -DBJ_SANITIZE=ON \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
+	@$(CMAKE_BUILD) build-sanitize --parallel $(JOBS)
+	@cd build-sanitize && $(CTEST)
+	@echo "== gcc, release; all tests"
+	@cd build-gcc && $(CTEST)
+
+deps:
+	@scripts/deps.sh run
+	@scripts/deps.sh check
+
+install: build
+	@cmake --install build --prefix '$(PREFIX)'
+
+uninstall:
+	@scripts/uninstall.sh build
+
+lint:
+	@scripts/deps.sh lint
+	@cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON >/dev/null
+	clang-format --dry-run -Werror $(C_FILES)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem -D_GNU_SOURCE -I src src
+	printf '%s\n' $(filter src/%.c,$(C_FILES)) | xargs -P $(JOBS) -n 1 clang-tidy -p build-clang --quiet
+
+accuracy bench: build
+	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
+
+clean:
+	rm -rf build build-gcc build-clang build-sanitize
+
+help:
+	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
+	@echo "make run            packages, build, measure this machine into $(PROFILE), show the answer"
+	@echo "                    RUN_ARGS=\"--effort quick\" goes to 'blackjack run', PROFILE=FILE elsewhere"
+	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
+	@echo "make deps           see to the packages that run and check need; does nothing when they are there"
+	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"
+	@echo "make uninstall      remove what install put there (same DESTDIR)"
+	@echo "make lint           clang-format, cppcheck, clang-tidy"
+	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
+	@echo "make bench          what a run costs in seconds and memory"
+	@echo "make clean          remove the build folders"

@@ -84,7 +84,7 @@ if ! has apt-get >/dev/null; then
     exit 1
 fi
 
-options="-y --no-install-recommends -o DPkg::Lock::Timeout=60"
+options="-q -y --no-install-recommends -o DPkg::Lock::Timeout=60"
 
 tell() {
     echo "deps: packages are missing; as root, run" >&2
@@ -112,7 +112,7 @@ fi
 
 # The lists are fetched only where they do not know a package, or are too old to be of use.
 update() {
-    as_root apt-get -o DPkg::Lock::Timeout=60 update
+    as_root apt-get -q -o DPkg::Lock::Timeout=60 update </dev/null
 }
 
 install() {
@@ -122,12 +122,8 @@ install() {
 
 echo "deps: installing $packages" >&2
 # shellcheck disable=SC2086
-if ! apt-cache show --no-all-versions $packages >/dev/null 2>&1; then
-    update
-    install || tell
-elif ! install; then
-    update
-    install || tell
+if ! { apt-cache show --no-all-versions $packages >/dev/null 2>&1 && install; }; then
+    { update && install; } || tell
 fi
 
 if ! probe; then

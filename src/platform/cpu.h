@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-/* The cpus that the affinity mask (cpuset, taskset) allows, ascending; *cpus is the caller's to free. */
+/* The cpus that the calling thread's affinity mask (cpuset, taskset) allows, ascending: ask before pinning. *cpus is
+ * the caller's to free. */
 bj_status bj_platform_list_cpus(int **cpus, size_t *count, bj_error *error) BJ_WARN_UNUSED;
 /* Pins the calling thread. */
 bj_status bj_platform_pin_thread(int cpu, bj_error *error) BJ_WARN_UNUSED;

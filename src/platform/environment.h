@@ -16,7 +16,8 @@ typedef struct {
     int login_users;   /* logged-in sessions other than ours; -1 unknown */
 } bj_environment;
 
-/* Reads /proc and /sys below `root` ("" in production). Never fails: what cannot be read stays unknown. */
+/* Reads /proc and /sys below `root` ("" in production). Never fails: what cannot be read stays unknown. Texts are
+ * plain ASCII. Not from two threads at once: the list of sessions is read through the C library's one cursor. */
 void bj_platform_read_environment(const char *root, bj_environment *environment);
 
 /* Jiffies of all cpus in all states, and of them stolen by the hypervisor; both 0 when unknown. */

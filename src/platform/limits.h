@@ -6,11 +6,12 @@
 
 /* The least of: memory available now, cgroup limit less its current use (page cache that can be dropped does
  * not count as use), address space and data rlimits less what is used. `root` is prepended to /proc and /sys
- * paths ("" in production), so that tests can hand over a made-up tree. */
+ * paths ("" in production), so that tests can hand over a made-up tree. UINT64_MAX when nothing is known. */
 uint64_t bj_platform_memory_limit_bytes(const char *root);
 /* Cpus that the cgroup's quota grants (1.5 = one and a half), the least over all ancestors; NaN: no quota. */
 double bj_platform_cpu_quota(const char *root);
-/* Times the quota has throttled this cgroup so far; 0 when unknown. */
+/* Times the quotas of this cgroup and its ancestors have throttled so far; 0 when unknown. Only differences
+ * between two readings say something about us. */
 uint64_t bj_platform_throttled_count(const char *root);
 
 #endif

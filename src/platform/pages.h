@@ -11,7 +11,7 @@ typedef struct {
     void *mapping; /* what was mapped, for unmapping */
     size_t mapping_bytes;
     char *memory; /* aligned to the huge page size; `bytes` from here are usable and touched */
-    size_t bytes;
+    size_t bytes; /* what was asked for, rounded up to whole pages of its kind */
 } bj_mapping;
 
 size_t bj_platform_page_bytes(void);

@@ -1,0 +1,166 @@
+#include "platform/limits.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "platform/cgroup.h"
+#include "platform/system_file.h"
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+static uint64_t kib(uint64_t count) {
+    return count > UINT64_MAX / 1024 ? UINT64_MAX : count * 1024;
+}
+
+/* "max" and whatever else is no number mean: none. */
+static uint64_t read_limit(const char *root, const char *folder, const char *name) {
+    char *path = NULL;
+    char line[64];
+    uint64_t value = UINT64_MAX;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return value;
+    if (!bj_platform_read_system_line(root, path, line, sizeof line) || !bj_base_parse_u64(line, &value))
+        value = UINT64_MAX;
+    free(path);
+    return value;
+}
+
+static char *read_group_file(const char *root, const char *folder, const char *name) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return NULL;
+    char *text = bj_platform_read_system_file(root, path);
+    free(path);
+    return text;
+}
+
+static void visit_memory(const char *root, const char *folder, int version, void *context) {
+    uint64_t *left = context;
+    uint64_t limit, use, droppable = 0, hierarchical;
+    char *stat = read_group_file(root, folder, "memory.stat");
+    if (version == 2) {
+        /* Beyond "high" nothing is killed, but reclaim throttles: just as bad for a measurement. */
+        limit = least(read_limit(root, folder, "memory.max"), read_limit(root, folder, "memory.high"));
+        use = read_limit(root, folder, "memory.current");
+        if (stat == NULL || !bj_platform_find_number(stat, "inactive_file", &droppable))
+            droppable = 0;
+    } else {
+        limit = read_limit(root, folder, "memory.limit_in_bytes");
+        /* Knows of ancestors that are not mounted here. */
+        if (stat != NULL && bj_platform_find_number(stat, "hierarchical_memory_limit", &hierarchical))
+            limit = least(limit, hierarchical);
+        use = read_limit(root, folder, "memory.usage_in_bytes");
+        if (stat == NULL || (!bj_platform_find_number(stat, "total_inactive_file", &droppable) &&
+                             !bj_platform_find_number(stat, "inactive_file", &droppable)))
+            droppable = 0;
+    }
+    free(stat);
+    /* Version 1 says "none" as the largest count of whole pages. */
+    if (limit >= (uint64_t)1 << 62)
+        return;
+    if (use == UINT64_MAX)
+        use = 0;
+    *left = least(*left, minus(limit, minus(use, droppable)));
+}
+
+static uint64_t rlimit_left(int resource, const char *status, const char *used_name) {
+    struct rlimit limit;
+    uint64_t used;
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    if (status == NULL || !bj_platform_find_number(status, used_name, &used))
+        used = 0;
+    return minus(limit.rlim_cur, kib(used));
+}
+
+static uint64_t system_left(const char *root) {
+    uint64_t left = UINT64_MAX, available, free_kib, buffers, cached, commit_limit, committed;
+    char *meminfo = bj_platform_read_system_file(root, "/proc/meminfo");
+    char line[32];
+    if (meminfo != NULL && bj_platform_find_number(meminfo, "MemAvailable", &available)) {
+        left = kib(available);
+    } else if (meminfo != NULL && bj_platform_find_number(meminfo, "MemFree", &free_kib)) {
+        /* Kernels before 3.14, and emulations of them. */
+        if (!bj_platform_find_number(meminfo, "Buffers", &buffers))
+            buffers = 0;
+        if (!bj_platform_find_number(meminfo, "Cached", &cached))
+            cached = 0;
+        left = kib(free_kib + buffers + cached);
+    } else {
+        long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        if (pages > 0 && page > 0)
+            left = (uint64_t)pages * (uint64_t)page;
+    }
+    /* Strict overcommit refuses what physical memory could still hold. */
+    if (meminfo != NULL && bj_platform_read_system_line(root, "/proc/sys/vm/overcommit_memory", line, sizeof line) &&
+        line[0] == '2' && bj_platform_find_number(meminfo, "CommitLimit", &commit_limit) &&
+        bj_platform_find_number(meminfo, "Committed_AS", &committed))
+        left = least(left, kib(minus(commit_limit, committed)));
+    free(meminfo);
+    return left;
+}
+
+uint64_t bj_platform_memory_limit_bytes(const char *root) {
+    uint64_t left = system_left(root);
+    bj_platform_visit_cgroups(root, "memory", visit_memory, &left);
+    char *status = bj_platform_read_system_file(root, "/proc/self/status");
+    left = least(left, rlimit_left(RLIMIT_AS, status, "VmSize"));
+    left = least(left, rlimit_left(RLIMIT_DATA, status, "VmData"));
+    free(status);
+    return left;
+}
+
+static void visit_quota(const char *root, const char *folder, int version, void *context) {
+    double *cpus = context;
+    uint64_t quota = UINT64_MAX, period = UINT64_MAX;
+    if (version == 1) {
+        quota = read_limit(root, folder, "cpu.cfs_quota_us"); /* -1: none */
+        period = read_limit(root, folder, "cpu.cfs_period_us");
+    } else {
+        char *text = read_group_file(root, folder, "cpu.max");
+        char first[32], second[32];
+        if (text == NULL || sscanf(text, "%31s %31s", first, second) != 2 || !bj_base_parse_u64(first, &quota) ||
+            !bj_base_parse_u64(second, &period))
+            quota = UINT64_MAX;
+        free(text);
+    }
+    if (quota == UINT64_MAX || quota == 0 || period == UINT64_MAX || period == 0)
+        return;
+    double granted = (double)quota / (double)period;
+    if (isnan(*cpus) || granted < *cpus)
+        *cpus = granted;
+}
+
+double bj_platform_cpu_quota(const char *root) {
+    double cpus = NAN;
+    bj_platform_visit_cgroups(root, "cpu", visit_quota, &cpus);
+    return cpus;
+}
+
+static void visit_throttling(const char *root, const char *folder, int version, void *context) {
+    (void)version;
+    uint64_t *sum = context, count;
+    char *stat = read_group_file(root, folder, "cpu.stat");
+    /* An ancestor's quota stops us as well and is counted with the ancestor. */
+    if (stat != NULL && bj_platform_find_number(stat, "nr_throttled", &count))
+        *sum += count;
+    free(stat);
+}
+
+uint64_t bj_platform_throttled_count(const char *root) {
+    uint64_t sum = 0;
+    bj_platform_visit_cgroups(root, "cpu", visit_throttling, &sum);
+    return sum;
+}

@@ -21,7 +21,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src tests -name '*.[ch]')
 
-.PHONY: all build run check deps install uninstall lint accuracy bench clean help
+.PHONY: all build run check deps install uninstall lint format accuracy bench clean help
 
 all: build
 
@@ -71,7 +71,12 @@ lint:
 	clang-format --dry-run -Werror $(C_FILES)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem -D_GNU_SOURCE -I src src
-	printf '%s\n' $(filter src/%.c,$(C_FILES)) | xargs -P $(JOBS) -n 1 clang-tidy -p build-clang --quiet
+	printf '%s\n' $(filter-out src/base/status.c,$(filter src/%.c,$(C_FILES))) | xargs -P $(JOBS) -n 4 \
+		clang-tidy -p build-clang --quiet --extra-arg=-include$(CURDIR)/scripts/lint_model.h
+
+format:
+	@scripts/deps.sh lint
+	clang-format -i $(C_FILES)
 
 accuracy bench: build
 	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
@@ -88,6 +93,7 @@ help:
 	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"
 	@echo "make uninstall      remove what install put there (same DESTDIR)"
 	@echo "make lint           clang-format, cppcheck, clang-tidy"
+	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make clean          remove the build folders"

@@ -147,6 +147,22 @@ static bj_status append_round(bj_curve *curve, bj_error *error) {
     return BJ_OK;
 }
 
+bj_status bj_curve_make_grid(bj_curve *curve, size_t x_count, size_t round_count, bj_error *error) {
+    bj_status status = check_cells(curve, x_count, round_count, error);
+    if (status != BJ_OK)
+        return status;
+    curve->x = calloc(room_for(x_count), sizeof *curve->x);
+    if (curve->x == NULL)
+        return refuse_memory(curve, error);
+    curve->x_count = x_count;
+    while (curve->round_count < round_count) {
+        status = append_round(curve, error);
+        if (status != BJ_OK)
+            return status;
+    }
+    return BJ_OK;
+}
+
 static bj_status check_sample(const bj_curve *curve, double x, double y, bj_error *error) {
     if (isfinite(x) && isfinite(y))
         return BJ_OK;
@@ -200,18 +216,9 @@ static void count_samples(const sample *samples, size_t count, size_t *distinct,
 static bj_status fill_curve(bj_curve *curve, const sample *samples, size_t count, bj_error *error) {
     size_t distinct, repeats;
     count_samples(samples, count, &distinct, &repeats);
-    bj_status status = check_cells(curve, distinct, repeats, error);
+    bj_status status = bj_curve_make_grid(curve, distinct, repeats, error);
     if (status != BJ_OK)
         return status;
-    curve->x = malloc(room_for(distinct) * sizeof *curve->x);
-    if (curve->x == NULL)
-        return refuse_memory(curve, error);
-    curve->x_count = distinct;
-    while (curve->round_count < repeats) {
-        status = append_round(curve, error);
-        if (status != BJ_OK)
-            return status;
-    }
     size_t place = 0, round = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && samples[i].x == samples[i - 1].x) {
@@ -259,19 +266,12 @@ void bj_curves_drop_probe(bj_curves *curves, const char *probe) {
 }
 
 static bj_status copy_samples(const bj_curve *from, bj_curve *to, bj_error *error) {
-    to->x = malloc(room_for(from->x_count) * sizeof *to->x);
-    if (to->x == NULL)
-        return refuse_memory(from, error);
-    if (from->x_count > 0)
-        memcpy(to->x, from->x, from->x_count * sizeof *to->x);
-    to->x_count = from->x_count;
-    for (size_t r = 0; r < from->round_count; r++) {
-        bj_status status = append_round(to, error);
-        if (status != BJ_OK)
-            return status;
-        if (from->x_count > 0)
-            memcpy(to->rounds[r], from->rounds[r], from->x_count * sizeof **to->rounds);
-    }
+    bj_status status = bj_curve_make_grid(to, from->x_count, from->round_count, error);
+    if (status != BJ_OK || from->x_count == 0)
+        return status;
+    memcpy(to->x, from->x, from->x_count * sizeof *to->x);
+    for (size_t r = 0; r < from->round_count; r++)
+        memcpy(to->rounds[r], from->rounds[r], from->x_count * sizeof **to->rounds);
     return BJ_OK;
 }
 

@@ -44,6 +44,8 @@ bj_status bj_curve_record(bj_curve *curve, double x, size_t round, double y, bj_
  * where recording them one by one would move the whole curve for each. */
 bj_status bj_curve_record_all(bj_curve *curve, const double *x, const double *y, size_t count,
                               bj_error *error) BJ_WARN_UNUSED;
+/* Makes an empty curve's arrays at once, all values missing; the caller fills in x, ascending. */
+bj_status bj_curve_make_grid(bj_curve *curve, size_t x_count, size_t round_count, bj_error *error) BJ_WARN_UNUSED;
 /* Removes all curves of a probe (before it runs again). */
 void bj_curves_drop_probe(bj_curves *curves, const char *probe);
 bj_status bj_curves_copy_probe(const bj_curves *from, const char *probe, bj_curves *to, bj_error *error) BJ_WARN_UNUSED;

@@ -9,6 +9,11 @@
 #include "profile/characteristic.h"
 #include "profile/curve.h"
 
+#define BJ_PROFILE_FORMAT "blackjack-profile/1"
+#define BJ_PROFILE_MAX_BYTES ((size_t)32 << 20)
+/* What bj_answer_field_to_text() knows, for help and messages. */
+#define BJ_ANSWER_FIELDS "value, unit, interval, confidence, p, status, reason, method, claimed, evidence"
+
 typedef struct {
     char name[24];
     unsigned revision;
@@ -64,13 +69,21 @@ bj_status bj_profile_record_probe(bj_profile *profile, const char *name, bj_prob
                                   bj_error *error) BJ_WARN_UNUSED;
 const bj_probe_record *bj_profile_find_probe(const bj_profile *profile, const char *name);
 
-/* Whole file or nothing: errors say file, place, what was expected. */
+/* Whole file or nothing: errors say file, place, what was expected. `profile` must be initialised; on failure it is
+ * left empty. Fields that we do not know are passed over, so that later versions may add some; of the sections only
+ * "format" and "characteristics" must be there, so that a profile may also be written by hand. */
 bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
+/* The same from text; `name` stands for the file in errors. */
+bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile,
+                           bj_error *error) BJ_WARN_UNUSED;
+/* *text is the caller's to free. */
+bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *length, bj_error *error) BJ_WARN_UNUSED;
 /* Atomic: temporary file beside it, fsync, rename. "-" is standard output. */
 bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) BJ_WARN_UNUSED;
 /* Characteristics alone as {"<key>": …}, for `analyze`; *text is the caller's to free. */
 bj_status bj_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;
-/* One field of a characteristic as `get` prints it: scalars plain, else one line of JSON; *text is the caller's. */
+/* One field of a characteristic as `get` prints it: scalars plain, else one line of JSON; *text is the caller's.
+ * BJ_ERR_USAGE: no field has that name; BJ_ERR_FAILED: this answer does not have it, and the error says why. */
 bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *field, char **text,
                                   bj_error *error) BJ_WARN_UNUSED;
 

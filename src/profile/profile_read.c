@@ -1,0 +1,415 @@
+/* The profile from JSON: whole or not at all. The text may come from anywhere, so everything is checked. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "profile/json_read.h"
+#include "profile/json_text.h"
+#include "profile/profile.h"
+
+/* Far above what any run writes; without them a hostile file could keep us busy or eat the memory. */
+enum { MAX_ANSWERS = 10000, MAX_CURVES = 4096, MAX_PROBES = 512, MAX_CPUS = 65536, MAX_STRINGS = 4096 };
+
+static bool is_identifier(const char *text) {
+    for (const char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f)
+            return false;
+    return text[0] != '\0';
+}
+
+static bj_status read_interval(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+    const json_t *interval = json_object_get(object, "interval");
+    if (interval == NULL)
+        return BJ_OK;
+    const json_t *low = json_array_get(interval, 0), *high = json_array_get(interval, 1);
+    if (json_array_size(interval) != 2 || !json_is_number(low) || !json_is_number(high) ||
+        json_number_value(low) > json_number_value(high))
+        return bj_json_expected(at, "interval", "two numbers, the lower first");
+    answer->interval[0] = json_number_value(low);
+    answer->interval[1] = json_number_value(high);
+    answer->has_interval = true;
+    return BJ_OK;
+}
+
+static bj_status read_evidence(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+    const json_t *evidence = json_object_get(object, "evidence");
+    if (evidence == NULL)
+        return BJ_OK;
+    if (!json_is_array(evidence))
+        return bj_json_expected(at, "evidence", "a list of curve names");
+    for (size_t i = 0; i < json_array_size(evidence); i++) {
+        const json_t *id = json_array_get(evidence, i);
+        if (!json_is_string(id))
+            return bj_json_expected(at, "evidence", "a list of curve names");
+        bj_characteristic_cite(answer, json_string_value(id));
+    }
+    return BJ_OK;
+}
+
+/* A number stays a number, a list or an object is kept as its text. */
+static bj_status read_value(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+    const json_t *value = json_object_get(object, "value");
+    bool wanted = answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+    if (!wanted)
+        return json_is_null(value) ? BJ_OK
+                                   : bj_json_expected(at, "value", "null, since the status is %s",
+                                                      bj_answer_status_name(answer->status));
+    if (json_is_number(value)) {
+        answer->value = json_number_value(value);
+        return BJ_OK;
+    }
+    if (!json_is_array(value) && !json_is_object(value))
+        return bj_json_expected(at, "value", "a number, a list or an object, since the status is %s",
+                                bj_answer_status_name(answer->status));
+    bj_json_text json = {0};
+    bj_json_append_value(&json, value);
+    return bj_json_finish(&json, &answer->structured, NULL, at->error);
+}
+
+static bj_status read_status(const bj_json_place *at, const json_t *object, bj_answer_status *status) {
+    const char *name = json_string_value(json_object_get(object, "status"));
+    if (name == NULL || !bj_answer_status_parse(name, status))
+        return bj_json_expected(at, "status", "ok, unstable, undetermined, unsupported or failed");
+    return BJ_OK;
+}
+
+static bj_status read_confidence(const bj_json_place *at, const json_t *object, bj_confidence *confidence) {
+    const json_t *value = json_object_get(object, "confidence");
+    if (value == NULL)
+        return BJ_OK;
+    if (!json_is_string(value) || !bj_confidence_parse(json_string_value(value), confidence))
+        return bj_json_expected(at, "confidence", "high, medium or low");
+    return BJ_OK;
+}
+
+static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+    bj_status status = read_status(at, object, &answer->status);
+    if (status == BJ_OK)
+        status = read_value(at, object, answer);
+    if (status == BJ_OK)
+        status = read_interval(at, object, answer);
+    if (status == BJ_OK)
+        status = read_confidence(at, object, &answer->confidence);
+    if (status == BJ_OK)
+        status = bj_json_read_number(at, object, "p", false, &answer->p, &answer->has_p);
+    if (status == BJ_OK && answer->has_p && !(answer->p >= 0 && answer->p <= 1))
+        return bj_json_expected(at, "p", "a number from 0 to 1");
+    if (status == BJ_OK)
+        status = bj_json_read_number(at, object, "claimed", false, &answer->claimed, &answer->has_claimed);
+    if (status == BJ_OK)
+        status = bj_json_read_text(at, object, "reason", BJ_TEXT_CUT, answer->reason, sizeof answer->reason);
+    if (status == BJ_OK)
+        status = bj_json_read_text(at, object, "method", BJ_TEXT_WHOLE, answer->method, sizeof answer->method);
+    if (status == BJ_OK)
+        status = read_evidence(at, object, answer);
+    return status;
+}
+
+static bj_status read_answer(const bj_json_place *section, const char *key, const json_t *value, bj_profile *profile) {
+    char place[160];
+    snprintf(place, sizeof place, "%s.%s", section->place, key);
+    bj_json_place at = {section->file, place, section->error};
+    bj_characteristic *answer = NULL;
+    if (!is_identifier(key) || strlen(key) >= sizeof answer->key)
+        return bj_json_expected(&at, NULL, "a key of 1 to %zu printable ASCII characters", sizeof answer->key - 1);
+    bj_status status = bj_json_check_object(&at, value);
+    if (status != BJ_OK)
+        return status;
+    char unit[sizeof answer->unit];
+    status = bj_json_require_text(&at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
+    if (status == BJ_OK)
+        status = bj_answers_put(&profile->answers, key, unit, &answer, section->error);
+    if (status == BJ_OK)
+        status = fill_answer(&at, value, answer);
+    return status;
+}
+
+static bj_status read_x(const bj_json_place *at, const json_t *values, bj_curve *curve) {
+    for (size_t i = 0; i < curve->x_count; i++) {
+        const json_t *value = json_array_get(values, i);
+        if (!json_is_number(value) || (i > 0 && json_number_value(value) <= curve->x[i - 1]))
+            return bj_json_expected(at, "x.values", "ascending numbers");
+        curve->x[i] = json_number_value(value);
+    }
+    return BJ_OK;
+}
+
+static bj_status read_rounds(const bj_json_place *at, const json_t *rounds, bj_curve *curve) {
+    for (size_t r = 0; r < curve->round_count; r++) {
+        const json_t *round = json_array_get(rounds, r);
+        if (!json_is_array(round) || json_array_size(round) != curve->x_count)
+            return bj_json_expected(at, "y.rounds", "lists of %zu values, one for each x", curve->x_count);
+        for (size_t i = 0; i < curve->x_count; i++) {
+            const json_t *value = json_array_get(round, i);
+            if (!json_is_number(value) && !json_is_null(value))
+                return bj_json_expected(at, "y.rounds", "numbers and null");
+            curve->rounds[r][i] = json_is_null(value) ? NAN : json_number_value(value);
+        }
+    }
+    return BJ_OK;
+}
+
+static bj_status read_axis(const bj_json_place *at, const json_t *object, const char *axis, char *name,
+                           size_t name_room, char *unit, size_t unit_room) {
+    const json_t *value = json_object_get(object, axis);
+    if (!json_is_object(value))
+        return bj_json_expected(at, axis, "an object");
+    bj_status status = bj_json_read_text(at, value, "name", BJ_TEXT_CUT, name, name_room);
+    if (status == BJ_OK)
+        status = bj_json_read_text(at, value, "unit", BJ_TEXT_WHOLE, unit, unit_room);
+    return status;
+}
+
+static bj_status read_curve(const bj_json_place *section, const char *id, const json_t *value, bj_profile *profile) {
+    char place[160];
+    snprintf(place, sizeof place, "%s.%s", section->place, id);
+    bj_json_place at = {section->file, place, section->error};
+    bj_curve *curve = NULL;
+    if (!is_identifier(id) || strlen(id) >= sizeof curve->id)
+        return bj_json_expected(&at, NULL, "a name of 1 to %zu printable ASCII characters", sizeof curve->id - 1);
+    bj_status status = bj_json_check_object(&at, value);
+    if (status != BJ_OK)
+        return status;
+    char probe[sizeof curve->probe] = "";
+    status = bj_json_require_text(&at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
+    if (status == BJ_OK)
+        status = bj_curves_add(&profile->curves, id, probe, &curve, section->error);
+    if (status == BJ_OK)
+        status = read_axis(&at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
+    if (status == BJ_OK)
+        status = read_axis(&at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
+    if (status != BJ_OK)
+        return status;
+    const json_t *values = json_object_get(json_object_get(value, "x"), "values");
+    const json_t *rounds = json_object_get(json_object_get(value, "y"), "rounds");
+    if (!json_is_array(values))
+        return bj_json_expected(&at, "x.values", "a list of numbers");
+    if (!json_is_array(rounds))
+        return bj_json_expected(&at, "y.rounds", "a list of rounds");
+    status = bj_curve_make_grid(curve, json_array_size(values), json_array_size(rounds), section->error);
+    if (status == BJ_OK)
+        status = read_x(&at, values, curve);
+    if (status == BJ_OK)
+        status = read_rounds(&at, rounds, curve);
+    return status;
+}
+
+static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
+    char place[160];
+    snprintf(place, sizeof place, "%s.%s", section->place, name);
+    bj_json_place at = {section->file, place, section->error};
+    bj_probe_record *record = NULL;
+    if (!is_identifier(name) || strlen(name) >= sizeof record->name)
+        return bj_json_expected(&at, NULL, "a name of 1 to %zu printable ASCII characters", sizeof record->name - 1);
+    bj_status status = bj_json_check_object(&at, value);
+    if (status == BJ_OK)
+        status = bj_profile_record_probe(profile, name, &record, section->error);
+    if (status == BJ_OK)
+        status = read_status(&at, value, &record->status);
+    uint64_t revision = 0;
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, value, "revision", UINT_MAX, &revision);
+    if (status == BJ_OK)
+        status = bj_json_read_number(&at, value, "seconds", false, &record->seconds, NULL);
+    if (status == BJ_OK && record->seconds < 0)
+        return bj_json_expected(&at, "seconds", "a number from 0");
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
+    if (status == BJ_OK)
+        record->revision = (unsigned)revision;
+    return status;
+}
+
+typedef bj_status member_reader(const bj_json_place *section, const char *name, const json_t *value,
+                                bj_profile *profile);
+
+static bj_status read_section(const bj_json_place *whole, const json_t *root, const char *name, size_t most,
+                              member_reader *read_member, bj_profile *profile) {
+    json_t *section = json_object_get(root, name);
+    if (section == NULL)
+        return BJ_OK;
+    bj_json_place at = {whole->file, name, whole->error};
+    bj_status status = bj_json_check_object(&at, section);
+    if (status == BJ_OK && json_object_size(section) > most)
+        return bj_json_expected(&at, NULL, "at most %zu entries", most);
+    const char *key;
+    json_t *value;
+    if (status == BJ_OK)
+        json_object_foreach(section, key, value) {
+            status = read_member(&at, key, value, profile);
+            if (status != BJ_OK)
+                return status;
+        }
+    return status;
+}
+
+static bj_status read_strings(const bj_json_place *at, const json_t *object, const char *member, bj_strings *strings) {
+    const json_t *list = json_object_get(object, member);
+    if (list == NULL)
+        return BJ_OK;
+    if (!json_is_array(list) || json_array_size(list) > MAX_STRINGS)
+        return bj_json_expected(at, member, "a list of at most %d strings", MAX_STRINGS);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (text == NULL)
+            return bj_json_expected(at, member, "a list of strings");
+        bj_status status = bj_strings_add(strings, text, at->error);
+        if (status != BJ_OK)
+            return status;
+    }
+    return BJ_OK;
+}
+
+static bj_status read_cpus(const bj_json_place *at, const json_t *object, bj_profile *profile) {
+    const json_t *list = json_object_get(object, "cpus_allowed");
+    if (list == NULL)
+        return BJ_OK;
+    size_t count = json_array_size(list);
+    if (!json_is_array(list) || count > MAX_CPUS)
+        return bj_json_expected(at, "cpus_allowed", "a list of at most %d cpus", MAX_CPUS);
+    int *cpus = calloc(count + 1, sizeof *cpus);
+    if (cpus == NULL)
+        return bj_base_set_error(at->error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    profile->environment.cpus_allowed = cpus;
+    profile->environment.cpus_allowed_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *cpu = json_array_get(list, i);
+        if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 || json_integer_value(cpu) > INT_MAX)
+            return bj_json_expected(at, "cpus_allowed", "cpu numbers from 0");
+        cpus[i] = (int)json_integer_value(cpu);
+    }
+    return BJ_OK;
+}
+
+static bj_status read_tool(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
+    const json_t *tool = json_object_get(root, "tool");
+    if (tool == NULL)
+        return BJ_OK;
+    bj_json_place at = {whole->file, "tool", whole->error};
+    bj_status status = bj_json_check_object(&at, tool);
+    if (status == BJ_OK)
+        status =
+            bj_json_read_text(&at, tool, "version", BJ_TEXT_CUT, profile->tool.version, sizeof profile->tool.version);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, tool, "compiler", BJ_TEXT_CUT, profile->tool.compiler,
+                                   sizeof profile->tool.compiler);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, tool, "flags", BJ_TEXT_CUT, profile->tool.flags, sizeof profile->tool.flags);
+    return status;
+}
+
+static bj_status read_run(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
+    const json_t *run = json_object_get(root, "run");
+    if (run == NULL)
+        return BJ_OK;
+    bj_json_place at = {whole->file, "run", whole->error};
+    uint64_t cpu = 0;
+    bj_status status = bj_json_check_object(&at, run);
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, run, "seed", INT64_MAX, &profile->run.seed);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, run, "effort", BJ_TEXT_WHOLE, profile->run.effort, sizeof profile->run.effort);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, run, "method", BJ_TEXT_WHOLE, profile->run.method, sizeof profile->run.method);
+    if (status == BJ_OK)
+        status = read_strings(&at, run, "arguments", &profile->run.arguments);
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, run, "cpu_measured", INT_MAX, &cpu);
+    if (status == BJ_OK)
+        status = bj_json_read_number(&at, run, "cpu_quota", true, &profile->run.cpu_quota, NULL);
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, run, "memory_limit_bytes", INT64_MAX, &profile->run.memory_limit_bytes);
+    if (status == BJ_OK)
+        status = bj_json_read_number(&at, run, "steal", true, &profile->run.steal, NULL);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, run, "machine", BJ_TEXT_CUT, profile->run.machine, sizeof profile->run.machine);
+    profile->run.cpu_measured = (int)cpu;
+    return status;
+}
+
+static bj_status read_environment(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
+    const json_t *environment = json_object_get(root, "environment");
+    if (environment == NULL)
+        return BJ_OK;
+    bj_json_place at = {whole->file, "environment", whole->error};
+    bj_status status = bj_json_check_object(&at, environment);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, environment, "os", BJ_TEXT_CUT, profile->environment.os,
+                                   sizeof profile->environment.os);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, environment, "cpu", BJ_TEXT_CUT, profile->environment.cpu,
+                                   sizeof profile->environment.cpu);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, environment, "huge_pages", BJ_TEXT_CUT, profile->environment.huge_pages,
+                                   sizeof profile->environment.huge_pages);
+    if (status == BJ_OK)
+        status = read_cpus(&at, environment, profile);
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, environment, "memory_bytes", INT64_MAX, &profile->environment.memory_bytes);
+    if (status == BJ_OK)
+        status = bj_json_read_number(&at, environment, "load_before", true, &profile->environment.load_before, NULL);
+    if (status == BJ_OK)
+        status = read_strings(&at, environment, "warnings", &profile->environment.warnings);
+    const json_t *virtualised = json_object_get(environment, "virtualised");
+    if (status != BJ_OK || virtualised == NULL || json_is_null(virtualised))
+        return status;
+    if (!json_is_boolean(virtualised))
+        return bj_json_expected(&at, "virtualised", "true, false or null");
+    profile->environment.virtualised = json_is_true(virtualised);
+    return BJ_OK;
+}
+
+static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_profile *profile) {
+    if (!json_is_object(root))
+        return bj_json_expected(at, NULL, "a profile, which is a JSON object");
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (format == NULL || strcmp(format, BJ_PROFILE_FORMAT) != 0)
+        return bj_json_expected(at, "format", "\"" BJ_PROFILE_FORMAT "\", found %s%.40s%s", format ? "\"" : "",
+                                format ? format : "none", format ? "\"" : "");
+    if (json_object_get(root, "characteristics") == NULL)
+        return bj_json_expected(at, "characteristics", "an object, found nothing");
+    bj_status status = bj_json_read_text(at, root, "created", BJ_TEXT_WHOLE, profile->created, sizeof profile->created);
+    if (status == BJ_OK)
+        status = read_tool(at, root, profile);
+    if (status == BJ_OK)
+        status = read_run(at, root, profile);
+    if (status == BJ_OK)
+        status = read_environment(at, root, profile);
+    if (status == BJ_OK)
+        status = read_section(at, root, "characteristics", MAX_ANSWERS, read_answer, profile);
+    if (status == BJ_OK)
+        status = read_section(at, root, "curves", MAX_CURVES, read_curve, profile);
+    if (status == BJ_OK)
+        status = read_section(at, root, "probes", MAX_PROBES, read_probe, profile);
+    return status;
+}
+
+bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile, bj_error *error) {
+    bj_profile_free(profile);
+    if (length == 0)
+        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: line 1: expected a profile, found an empty file", name);
+    json_error_t problem;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
+    if (root == NULL)
+        return bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: line %d, column %d: expected JSON: %s", name,
+                                 problem.line, problem.column, problem.text);
+    bj_json_place at = {name, "", error};
+    bj_status status = read_whole(&at, root, profile);
+    json_decref(root);
+    if (status != BJ_OK)
+        bj_profile_free(profile);
+    return status;
+}
+
+bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    bj_status status = bj_base_read_file(path, BJ_PROFILE_MAX_BYTES, &text, &length, error);
+    if (status == BJ_OK)
+        status = bj_profile_parse(path, text, length, profile, error);
+    free(text);
+    return status;
+}

@@ -1,0 +1,340 @@
+/* The profile as JSON text: keys always in the same order, answers in the order put, probes in the order run. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "profile/json_text.h"
+#include "profile/profile.h"
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+/* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
+static bj_status append_structured(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
+    json_error_t problem;
+    json_t *value = json_loads(answer->structured, JSON_REJECT_DUPLICATES, &problem);
+    if (value == NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s: value is not JSON: %s", answer->key, problem.text);
+    bj_json_append_value(json, value);
+    json_decref(value);
+    return BJ_OK;
+}
+
+static bj_status append_value(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
+    if (!has_value(answer)) {
+        bj_json_append(json, "null");
+        return BJ_OK;
+    }
+    if (answer->structured != NULL)
+        return append_structured(json, answer, error);
+    if (!isfinite(answer->value))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s: value is not finite", answer->key);
+    bj_json_append_number(json, answer->value);
+    return BJ_OK;
+}
+
+static void append_interval(bj_json_text *json, const bj_characteristic *answer) {
+    bj_json_append(json, "[");
+    bj_json_append_number(json, answer->interval[0]);
+    bj_json_append(json, ", ");
+    bj_json_append_number(json, answer->interval[1]);
+    bj_json_append(json, "]");
+}
+
+static void append_evidence(bj_json_text *json, const bj_characteristic *answer) {
+    bj_json_append(json, "[");
+    for (size_t i = 0; i < answer->evidence_count; i++) {
+        bj_json_append(json, i == 0 ? "" : ", ");
+        bj_json_append_string(json, answer->evidence[i]);
+    }
+    bj_json_append(json, "]");
+}
+
+static bool shows_interval(const bj_characteristic *answer) {
+    return answer->has_interval && has_value(answer) && answer->structured == NULL && isfinite(answer->interval[0]) &&
+           isfinite(answer->interval[1]);
+}
+
+static bj_status append_answer(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
+    bj_json_append(json, "{");
+    bj_json_append_key(json, "value");
+    bj_status status = append_value(json, answer, error);
+    if (status != BJ_OK)
+        return status;
+    bj_json_append_text_member(json, "unit", answer->unit);
+    if (shows_interval(answer)) {
+        bj_json_append_key(json, "interval");
+        append_interval(json, answer);
+    }
+    if (answer->confidence != BJ_CONFIDENCE_NONE && has_value(answer))
+        bj_json_append_text_member(json, "confidence", bj_confidence_name(answer->confidence));
+    if (answer->has_p && isfinite(answer->p))
+        bj_json_append_number_member(json, "p", answer->p);
+    bj_json_append_text_member(json, "status", bj_answer_status_name(answer->status));
+    if (answer->status != BJ_ANSWER_OK && answer->reason[0] != '\0')
+        bj_json_append_text_member(json, "reason", answer->reason);
+    if (answer->method[0] != '\0')
+        bj_json_append_text_member(json, "method", answer->method);
+    if (answer->has_claimed && isfinite(answer->claimed))
+        bj_json_append_number_member(json, "claimed", answer->claimed);
+    if (answer->evidence_count > 0) {
+        bj_json_append_key(json, "evidence");
+        append_evidence(json, answer);
+    }
+    bj_json_append(json, "}");
+    return BJ_OK;
+}
+
+/* One answer a line, so that a profile can be read and compared line by line. */
+static bj_status append_answers(bj_json_text *json, const bj_answers *answers, const char *indent, bj_error *error) {
+    bj_json_append(json, "{");
+    for (size_t i = 0; i < answers->count; i++) {
+        bj_json_append(json, i == 0 ? "\n" : ",\n");
+        bj_json_append(json, indent);
+        bj_json_append(json, "  ");
+        bj_json_append_string(json, answers->items[i].key);
+        bj_json_append(json, ": ");
+        bj_status status = append_answer(json, &answers->items[i], error);
+        if (status != BJ_OK)
+            return status;
+    }
+    if (answers->count > 0) {
+        bj_json_append(json, "\n");
+        bj_json_append(json, indent);
+    }
+    bj_json_append(json, "}");
+    return BJ_OK;
+}
+
+static void append_numbers(bj_json_text *json, const double *values, size_t count) {
+    bj_json_append(json, "[");
+    for (size_t i = 0; i < count; i++) {
+        bj_json_append(json, i == 0 ? "" : ", ");
+        bj_json_append_number(json, values[i]);
+    }
+    bj_json_append(json, "]");
+}
+
+static void append_curve(bj_json_text *json, const bj_curve *curve) {
+    bj_json_append(json, "{");
+    bj_json_append_text_member(json, "probe", curve->probe);
+    bj_json_append(json, ",\n      \"x\": {");
+    bj_json_append_text_member(json, "name", curve->x_name);
+    bj_json_append_text_member(json, "unit", curve->x_unit);
+    bj_json_append_key(json, "values");
+    append_numbers(json, curve->x, curve->x_count);
+    bj_json_append(json, "},\n      \"y\": {");
+    bj_json_append_text_member(json, "name", curve->y_name);
+    bj_json_append_text_member(json, "unit", curve->y_unit);
+    bj_json_append_key(json, "rounds");
+    bj_json_append(json, "[");
+    for (size_t r = 0; r < curve->round_count; r++) {
+        bj_json_append(json, r == 0 ? "\n        " : ",\n        ");
+        append_numbers(json, curve->rounds[r], curve->x_count);
+    }
+    bj_json_append(json, "]}}");
+}
+
+static void append_curves(bj_json_text *json, const bj_curves *curves) {
+    bj_json_append(json, "{");
+    for (size_t i = 0; i < curves->count; i++) {
+        bj_json_append(json, i == 0 ? "\n    " : ",\n    ");
+        bj_json_append_string(json, curves->items[i].id);
+        bj_json_append(json, ": ");
+        append_curve(json, &curves->items[i]);
+    }
+    bj_json_append(json, curves->count > 0 ? "\n  }" : "}");
+}
+
+static void append_probes(bj_json_text *json, const bj_profile *profile) {
+    bj_json_append(json, "{");
+    for (size_t i = 0; i < profile->probe_count; i++) {
+        const bj_probe_record *record = &profile->probes[i];
+        bj_json_append(json, i == 0 ? "\n    " : ",\n    ");
+        bj_json_append_string(json, record->name);
+        bj_json_append(json, ": {");
+        bj_json_append_u64_member(json, "revision", record->revision);
+        bj_json_append_text_member(json, "status", bj_answer_status_name(record->status));
+        bj_json_append_number_member(json, "seconds", record->seconds);
+        if (record->reason[0] != '\0')
+            bj_json_append_text_member(json, "reason", record->reason);
+        bj_json_append(json, "}");
+    }
+    bj_json_append(json, profile->probe_count > 0 ? "\n  }" : "}");
+}
+
+static void append_strings(bj_json_text *json, const bj_strings *strings) {
+    bj_json_append(json, "[");
+    for (size_t i = 0; i < strings->count; i++) {
+        bj_json_append(json, i == 0 ? "" : ", ");
+        bj_json_append_string(json, strings->items[i]);
+    }
+    bj_json_append(json, "]");
+}
+
+static void append_run(bj_json_text *json, const bj_profile *profile) {
+    bj_json_append(json, "{");
+    bj_json_append_u64_member(json, "seed", profile->run.seed);
+    bj_json_append_text_member(json, "effort", profile->run.effort);
+    if (profile->run.method[0] != '\0')
+        bj_json_append_text_member(json, "method", profile->run.method);
+    bj_json_append_key(json, "arguments");
+    append_strings(json, &profile->run.arguments);
+    bj_json_append_number_member(json, "cpu_measured", profile->run.cpu_measured);
+    bj_json_append_number_member(json, "cpu_quota", profile->run.cpu_quota);
+    bj_json_append_u64_member(json, "memory_limit_bytes", profile->run.memory_limit_bytes);
+    bj_json_append_number_member(json, "steal", profile->run.steal);
+    bj_json_append_text_member(json, "machine", profile->run.machine);
+    bj_json_append(json, "}");
+}
+
+static void append_environment(bj_json_text *json, const bj_profile *profile) {
+    bj_json_append(json, "{");
+    bj_json_append_text_member(json, "os", profile->environment.os);
+    bj_json_append_text_member(json, "cpu", profile->environment.cpu);
+    bj_json_append_key(json, "cpus_allowed");
+    bj_json_append(json, "[");
+    for (size_t i = 0; i < profile->environment.cpus_allowed_count; i++) {
+        bj_json_append(json, i == 0 ? "" : ", ");
+        bj_json_append_number(json, profile->environment.cpus_allowed[i]);
+    }
+    bj_json_append(json, "]");
+    bj_json_append_u64_member(json, "memory_bytes", profile->environment.memory_bytes);
+    int virtualised = profile->environment.virtualised;
+    bj_json_append_key(json, "virtualised");
+    bj_json_append(json, virtualised < 0 ? "null" : virtualised != 0 ? "true" : "false");
+    bj_json_append_text_member(json, "huge_pages", profile->environment.huge_pages);
+    bj_json_append_number_member(json, "load_before", profile->environment.load_before);
+    bj_json_append_key(json, "warnings");
+    append_strings(json, &profile->environment.warnings);
+    bj_json_append(json, "}");
+}
+
+static bj_status append_profile(bj_json_text *json, const bj_profile *profile, bj_error *error) {
+    bj_json_append(json, "{\n  \"format\": \"" BJ_PROFILE_FORMAT "\",\n  \"created\": ");
+    bj_json_append_string(json, profile->created);
+    bj_json_append(json, ",\n  \"tool\": {");
+    bj_json_append_text_member(json, "version", profile->tool.version);
+    bj_json_append_text_member(json, "compiler", profile->tool.compiler);
+    bj_json_append_text_member(json, "flags", profile->tool.flags);
+    bj_json_append(json, "},\n  \"run\": ");
+    append_run(json, profile);
+    bj_json_append(json, ",\n  \"environment\": ");
+    append_environment(json, profile);
+    bj_json_append(json, ",\n  \"characteristics\": ");
+    bj_status status = append_answers(json, &profile->answers, "  ", error);
+    if (status != BJ_OK)
+        return status;
+    bj_json_append(json, ",\n  \"curves\": ");
+    append_curves(json, &profile->curves);
+    bj_json_append(json, ",\n  \"probes\": ");
+    append_probes(json, profile);
+    bj_json_append(json, "\n}\n");
+    return BJ_OK;
+}
+
+bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *length, bj_error *error) {
+    bj_json_text json = {0};
+    bj_status status = append_profile(&json, profile, error);
+    if (status == BJ_OK)
+        status = bj_json_finish(&json, text, length, error);
+    bj_json_discard(&json);
+    return status;
+}
+
+bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    bj_status status = bj_profile_to_json(profile, &text, &length, error);
+    if (status == BJ_OK) {
+        bool standard_output = strcmp(path, "-") == 0;
+        /* The text goes past stdio's buffer: what is in it was printed before. */
+        if (standard_output && fflush(stdout) != 0)
+            status = bj_base_set_error(error, BJ_ERR_IO, "cannot write standard output");
+        else
+            status = bj_base_write_file_atomically(standard_output ? "/dev/stdout" : path, text, length, error);
+    }
+    free(text);
+    return status;
+}
+
+bj_status bj_answers_to_json(const bj_answers *answers, char **text, bj_error *error) {
+    bj_json_text json = {0};
+    bj_status status = append_answers(&json, answers, "", error);
+    bj_json_append(&json, "\n");
+    if (status == BJ_OK)
+        status = bj_json_finish(&json, text, NULL, error);
+    bj_json_discard(&json);
+    return status;
+}
+
+typedef enum { FIELD_ABSENT, FIELD_HERE, FIELD_UNKNOWN } field_state;
+
+static field_state append_text_field(bj_json_text *json, const char *text) {
+    bj_json_append(json, text);
+    return text[0] == '\0' ? FIELD_ABSENT : FIELD_HERE;
+}
+
+static field_state append_number_field(bj_json_text *json, bool here, double value) {
+    bj_json_append_number(json, value);
+    return here && isfinite(value) ? FIELD_HERE : FIELD_ABSENT;
+}
+
+/* What is not a value: text plain, numbers plain, lists as JSON. */
+static field_state append_field(bj_json_text *json, const bj_characteristic *answer, const char *field) {
+    if (strcmp(field, "interval") == 0) {
+        append_interval(json, answer);
+        return shows_interval(answer) ? FIELD_HERE : FIELD_ABSENT;
+    }
+    if (strcmp(field, "evidence") == 0) {
+        append_evidence(json, answer);
+        return FIELD_HERE;
+    }
+    if (strcmp(field, "confidence") == 0) {
+        bj_json_append(json, bj_confidence_name(answer->confidence));
+        return answer->confidence != BJ_CONFIDENCE_NONE && has_value(answer) ? FIELD_HERE : FIELD_ABSENT;
+    }
+    if (strcmp(field, "status") == 0)
+        return append_text_field(json, bj_answer_status_name(answer->status));
+    if (strcmp(field, "unit") == 0) {
+        bj_json_append(json, answer->unit); /* an empty unit is an answer too */
+        return FIELD_HERE;
+    }
+    if (strcmp(field, "reason") == 0)
+        return answer->status == BJ_ANSWER_OK ? FIELD_ABSENT : append_text_field(json, answer->reason);
+    if (strcmp(field, "method") == 0)
+        return append_text_field(json, answer->method);
+    if (strcmp(field, "claimed") == 0)
+        return append_number_field(json, answer->has_claimed, answer->claimed);
+    if (strcmp(field, "p") == 0)
+        return append_number_field(json, answer->has_p, answer->p);
+    return FIELD_UNKNOWN;
+}
+
+bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *field, char **text, bj_error *error) {
+    bj_json_text json = {0};
+    bj_json_append(&json, "");
+    bj_status status = BJ_OK;
+    field_state state = FIELD_HERE;
+    if (strcmp(field, "value") != 0)
+        state = append_field(&json, answer, field);
+    else if (has_value(answer))
+        status = append_value(&json, answer, error);
+    else
+        state = FIELD_ABSENT;
+
+    if (state == FIELD_UNKNOWN)
+        status = bj_base_set_error(error, BJ_ERR_USAGE, "no field '%s'; expected one of " BJ_ANSWER_FIELDS, field);
+    else if (state == FIELD_ABSENT && answer->status != BJ_ANSWER_OK)
+        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s: %s: %s", answer->key,
+                                   bj_answer_status_name(answer->status), answer->reason);
+    else if (state == FIELD_ABSENT)
+        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s has no %s", answer->key, field);
+    if (status == BJ_OK)
+        status = bj_json_finish(&json, text, NULL, error);
+    bj_json_discard(&json);
+    return status;
+}

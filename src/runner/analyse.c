@@ -1,0 +1,165 @@
+/* Analysis under supervision: what a probe answers is checked before anyone reads it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/number.h"
+#include "runner/keys.h"
+#include "runner/runner.h"
+#include "runner/settle.h"
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+static void fail_answer(bj_characteristic *answer, const char *reason) {
+    answer->status = BJ_ANSWER_FAILED;
+    snprintf(answer->reason, sizeof answer->reason, "%s", reason);
+}
+
+static void check_range(const bj_probe_key *key, bj_characteristic *answer) {
+    char reason[sizeof answer->reason];
+    if (!has_value(answer) || answer->structured != NULL)
+        return;
+    if (!isfinite(answer->value)) {
+        fail_answer(answer, "the analysis gave no finite number");
+    } else if (key->highest > key->lowest && (answer->value < key->lowest || answer->value > key->highest)) {
+        char value[BJ_NUMBER_ROOM], lowest[BJ_NUMBER_ROOM], highest[BJ_NUMBER_ROOM];
+        bj_profile_format_number(bj_profile_round_number(answer->value, BJ_ANSWER_DIGITS), value);
+        bj_profile_format_number(key->lowest, lowest);
+        bj_profile_format_number(key->highest, highest);
+        snprintf(reason, sizeof reason, "implausible: %s %s, expected from %s to %s", value, key->unit, lowest,
+                 highest);
+        fail_answer(answer, reason);
+    }
+}
+
+/* A sampled x is reported as it was measured, whatever its digits. */
+static bool is_sampled_x(const bj_curves *samples, double value) {
+    for (size_t c = 0; c < samples->count; c++)
+        for (size_t i = 0; i < samples->items[c].x_count; i++)
+            if (samples->items[c].x[i] == value)
+                return true;
+    return false;
+}
+
+static double round_answer(const bj_curves *samples, double value) {
+    return is_sampled_x(samples, value) ? value : bj_profile_round_number(value, BJ_ANSWER_DIGITS);
+}
+
+static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
+    if (has_value(answer) && answer->structured == NULL) {
+        bool inside = answer->interval[0] <= answer->value && answer->value <= answer->interval[1];
+        answer->value = round_answer(samples, answer->value);
+        for (int end = 0; end < 2; end++)
+            answer->interval[end] = round_answer(samples, answer->interval[end]);
+        if (inside) {
+            answer->interval[0] = fmin(answer->interval[0], answer->value);
+            answer->interval[1] = fmax(answer->interval[1], answer->value);
+        }
+    } else {
+        answer->has_interval = false;
+    }
+    if (!has_value(answer)) {
+        answer->confidence = BJ_CONFIDENCE_NONE;
+        free(answer->structured);
+        answer->structured = NULL;
+        answer->value = 0;
+    }
+    if (!isfinite(answer->interval[0]) || !isfinite(answer->interval[1]))
+        answer->has_interval = false;
+    answer->p = bj_profile_round_number(answer->p, BJ_ANSWER_DIGITS);
+    answer->has_p = answer->has_p && answer->p >= 0 && answer->p <= 1;
+}
+
+static void complete_texts(const bj_probe *probe, const char *method, bj_characteristic *answer) {
+    if (answer->status == BJ_ANSWER_OK)
+        answer->reason[0] = '\0';
+    else if (answer->reason[0] == '\0')
+        snprintf(answer->reason, sizeof answer->reason, "the analysis gave no reason");
+    if (answer->method[0] == '\0' && probe->methods != NULL && probe->methods[0] != NULL)
+        snprintf(answer->method, sizeof answer->method, "%.30s/%u", method != NULL ? method : probe->methods[0],
+                 probe->revision);
+}
+
+bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
+                                  bj_answers *answers, bj_error *error) {
+    bj_status status = probe->analyse(samples, request, answers, error);
+    if (status != BJ_OK)
+        return status;
+    for (size_t i = 0; i < answers->count; i++) {
+        bj_characteristic *answer = &answers->items[i];
+        const bj_probe_key *key = bj_runner_find_key(probe, answer->key);
+        if (key == NULL)
+            return bj_base_set_error(error, BJ_ERR_FAILED, "probe %s answered %s, which it does not provide",
+                                     probe->name, answer->key);
+        check_range(key, answer);
+        round_numbers(samples, answer);
+        complete_texts(probe, request->method, answer);
+    }
+    return BJ_OK;
+}
+
+bj_status bj_runner_conclude_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
+                                   bj_answers *answers, bj_error *trouble, bj_error *error) {
+    trouble->text[0] = '\0';
+    if (bj_runner_analyse_probe(probe, samples, request, answers, trouble) == BJ_OK)
+        return bj_runner_fill_answers(probe, BJ_ANSWER_UNDETERMINED, "the analysis gave no answer", answers, error);
+    bj_answers_free(answers);
+    if (trouble->text[0] == '\0')
+        (void)bj_base_set_error(trouble, BJ_ERR_FAILED, "the analysis failed");
+    return bj_runner_fill_answers(probe, BJ_ANSWER_FAILED, trouble->text, answers, error);
+}
+
+/* What the OS said when the samples were taken is not in them: it is carried over. */
+static void keep_claims(const bj_answers *old, bj_answers *fresh) {
+    for (size_t i = 0; i < fresh->count; i++) {
+        const bj_characteristic *before = bj_answers_find(old, fresh->items[i].key);
+        if (before == NULL || !before->has_claimed)
+            continue;
+        fresh->items[i].has_claimed = true;
+        fresh->items[i].claimed = before->claimed;
+    }
+}
+
+static bj_status reanalyse_probe(const bj_probe *probe, bj_profile *profile, bj_error *error) {
+    bj_curves samples = {0};
+    bj_answers answers = {0}, earlier = {0};
+    bj_error trouble;
+    bj_status status = bj_curves_copy_probe(&profile->curves, probe->name, &samples, error);
+    if (status == BJ_OK && samples.count > 0)
+        status = bj_runner_list_earlier(&profile->answers, probe, &earlier, error);
+    if (status != BJ_OK || samples.count == 0)
+        goto done;
+    bj_analyse_request request = {
+        .earlier = &earlier,
+        .seed = bj_runner_seed_probe(profile->run.seed, probe->name),
+    };
+    if (profile->run.method[0] != '\0' && bj_runner_has_method(probe, profile->run.method))
+        request.method = profile->run.method;
+    status = bj_runner_conclude_probe(probe, &samples, &request, &answers, &trouble, error);
+    if (status != BJ_OK)
+        goto done;
+    keep_claims(&profile->answers, &answers);
+    status = bj_runner_settle_answers(profile, probe, &answers, error);
+    if (status == BJ_OK)
+        status = bj_runner_settle_record(profile, probe, trouble.text[0] == '\0' ? BJ_ANSWER_OK : BJ_ANSWER_FAILED,
+                                         trouble.text, error);
+done:
+    free(earlier.items);
+    bj_answers_free(&answers);
+    bj_curves_free(&samples);
+    return status;
+}
+
+bj_status bj_runner_reanalyse(bj_profile *profile, bj_error *error) {
+    const bj_run_plan everything = {0};
+    const bj_probe **order = NULL;
+    size_t count = 0;
+    bj_status status = bj_runner_order_probes(&everything, &order, &count, error);
+    for (size_t i = 0; i < count && status == BJ_OK; i++)
+        status = reanalyse_probe(order[i], profile, error);
+    free(order);
+    return status;
+}

@@ -74,8 +74,8 @@ def missing_paths(root, code):
 
 
 def commands_in(code):
-    """The words of each shell command in a piece of code."""
-    for part in re.split(r"&&|\|\||[;|]", code.split(" #")[0]):
+    """The words of each shell command in a piece of code; what follows two blanks explains it."""
+    for part in re.split(r"&&|\|\||[;|]", re.split(r" #|  |\t", code.strip())[0]):
         words = part.split()
         while words and (words[0] in PREFIX_WORDS or re.match(r"^\w+=", words[0])):
             words.pop(0)
@@ -163,7 +163,7 @@ GOOD_TREE = {
                  "`src/probes/probe_<name>.c`, `src/probes/`, `tests/unit/test_*.c`, `src/{probes}/probe_list.h:2`,\n"
                  "`blackjack run`, `build/blackjack --version`, `blackjack`, [clock](docs/probes/clock.md#x).\n\n"
                  "    sudo make build && ./build/blackjack run -o FILE   # make nothing\n\n"
-                 "```sh\nblackjack get FILE KEY | head\n```\n",
+                 "```sh\nblackjack get FILE KEY | head\nmake build    the whole of it\n```\n",
 }
 COMMANDS = {"run", "get", "help"}
 

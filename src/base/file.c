@@ -269,6 +269,8 @@ static bj_status replace_file(const char *path, const char *target, const struct
 
 bj_status bj_base_write_file_atomically(const char *path, const char *text, size_t length, bj_error *error) {
     char *target = NULL;
+    if (path[0] == '\0')
+        return fail(error, "\"\"", "cannot write", ENOENT);
     bj_status status = follow_links(path, &target, error);
     if (status != BJ_OK)
         return status;

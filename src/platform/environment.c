@@ -44,7 +44,7 @@ static bool find_field(const char *text, const char *name, char *value, size_t r
         const char *rest = line + length + strspn(line + length, " \t");
         if (*rest != ':')
             continue;
-        rest++;
+        rest += 1 + strspn(rest + 1, " \t");
         snprintf(value, room, "%.*s", (int)strcspn(rest, "\n"), rest);
         tidy(value);
         return value[0] != '\0';

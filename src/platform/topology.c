@@ -73,8 +73,10 @@ static bool write_all(int out, const void *bytes, size_t length) {
 static int send_views(int out) {
     /* A crash here is expected on some machines; it must leave no core file and no message. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    /* Where a standard stream was closed, the pipe may stand in its place. */
+    out = fcntl(out, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
+    if (out < 0 || nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0)
         return 1;
     static const int deadly[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGTERM};
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)

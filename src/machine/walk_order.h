@@ -25,4 +25,9 @@ size_t bj_machine_count_places(bj_walk_order order, const bj_walk_shape *shape);
 /* Fills places[0 .. count), in words (machine.h). */
 void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj_random *random, uint32_t *places);
 
+/* The sparse twin of a random walk: as many pages, but only one grain in `one_in`, at a random place among its
+ * neighbours so that no cache set is favoured. A step that stays where it was is the TLB's; a cache's moves out. */
+size_t bj_machine_count_sparse(const bj_walk_shape *shape, size_t one_in);
+void bj_machine_order_sparse(const bj_walk_shape *shape, size_t one_in, bj_random *random, uint32_t *places);
+
 #endif

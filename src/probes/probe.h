@@ -35,6 +35,7 @@ typedef struct {
     uint64_t seed;             /* of the resampling */
     const char *y_unit_given;  /* analyze --unit: "ns", "cycles" or NULL (latencies not answered); NULL in a run too */
     unsigned level;            /* analyze --level; 0: not given */
+    bool from_table;           /* somebody's curve (analyze): answers are among its x */
 } bj_analyse_request;
 
 typedef struct {

@@ -1,0 +1,54 @@
+#include "machine/walk_order.h"
+
+#include "machine/machine.h"
+
+/* Servet: larger than any line, beyond what the prefetchers of its day followed, and a divisor of any cache size. */
+#define SERVET_STRIDE_BYTES 1024u
+
+static size_t step_bytes(bj_walk_order order, const bj_walk_shape *shape) {
+    return order == BJ_ORDER_STRIDE_1K ? SERVET_STRIDE_BYTES : shape->grain_bytes;
+}
+
+size_t bj_machine_count_places(bj_walk_order order, const bj_walk_shape *shape) {
+    size_t step = step_bytes(order, shape);
+    size_t count = shape->bytes / step;
+    return count > 0 ? count : 1;
+}
+
+static void fill_ascending(uint32_t *places, size_t count, size_t first_byte, size_t step) {
+    for (size_t i = 0; i < count; i++)
+        places[i] = (uint32_t)((first_byte + i * step) / BJ_WALK_WORD_BYTES);
+}
+
+void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj_random *random, uint32_t *places) {
+    size_t step = step_bytes(order, shape);
+    size_t count = bj_machine_count_places(order, shape);
+    fill_ascending(places, count, shape->first_byte, step);
+    switch (order) {
+    case BJ_ORDER_RANDOM:
+        bj_random_shuffle_u32(random, places, count);
+        break;
+    case BJ_ORDER_PAGE_SEGMENTED: {
+        size_t per_page = shape->page_bytes / step > 0 ? shape->page_bytes / step : 1;
+        for (size_t i = 0; i < count; i += per_page)
+            bj_random_shuffle_u32(random, places + i, count - i < per_page ? count - i : per_page);
+        break;
+    }
+    case BJ_ORDER_STRIDE_1K:
+        break;
+    }
+}
+
+size_t bj_machine_count_sparse(const bj_walk_shape *shape, size_t one_in) {
+    size_t count = shape->bytes / (shape->grain_bytes * one_in);
+    return count > 0 ? count : 1;
+}
+
+void bj_machine_order_sparse(const bj_walk_shape *shape, size_t one_in, bj_random *random, uint32_t *places) {
+    size_t count = bj_machine_count_sparse(shape, one_in);
+    for (size_t i = 0; i < count; i++) {
+        size_t grain = i * one_in + (size_t)bj_random_below(random, one_in);
+        places[i] = (uint32_t)((shape->first_byte + grain * shape->grain_bytes) / BJ_WALK_WORD_BYTES);
+    }
+    bj_random_shuffle_u32(random, places, count);
+}

@@ -1,0 +1,458 @@
+/* How many data caches are there, how large and how fast?
+ *
+ * Random pointer walks over growing working sets (2012 paper, 3.1.2), fully random since region prefetchers learn
+ * pages, on huge pages where they are granted since those calm the TLB. A first look finds where memory begins, then
+ * interleaved rounds on a coarse grid, with more points around the edges once they are seen. A sparse twin of each
+ * walk tells TLB edges from caches. The analysis is stats/hierarchy.h; --method selects a paper's instead. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/cache_methods.h"
+#include "probes/probe.h"
+#include "probes/sweep.h"
+#include "stats/hierarchy.h"
+
+extern const bj_probe bj_probe_cache;
+
+#define WALK_CURVE "cache.walk"
+#define TWIN_CURVE "cache.sparse"
+#define RANDOM_PURPOSE 0x63616368u
+
+/* The line is not known yet. 64 bytes is right or too small nearly everywhere; too small only smears the edges, since
+ * the further visits to a line may hit, while too large would leave sets of hashed caches unused. */
+#define GRAIN_BYTES 64u
+#define TWIN_ONE_IN 8u
+#define FIRST_BYTES 4096.0
+#define TWIN_FIRST_BYTES 32768.0
+#define MIB 1048576.0
+/* Beyond this a coarser grid: building a walk costs as much as its size. */
+#define COARSE_FROM_BYTES (32 * MIB)
+/* The first look begins here, and memory is not believed to begin below. */
+#define LOOK_FIRST_BYTES (1 * MIB)
+#define LEAST_TOP_BYTES (32 * MIB)
+#define LEAST_ARENA_BYTES (256 * 1024.0)
+/* Less than this share of the last time is not memory yet. */
+#define LOOK_BELOW_MEMORY 0.75
+#define GRID_RATIO 1.189207115   /* quarter octaves */
+#define COARSE_RATIO 1.414213562 /* half octaves */
+#define FINE_RATIO 1.044273782   /* sixteenths: L1 sizes that differ by a sixth are ways, not noise */
+#define POINTS_MAX 512u
+
+typedef struct {
+    double top_bytes;
+    unsigned rounds, repetitions;
+} effort_plan;
+
+/* Tops: quick sees a last level of some 30 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{96 * MIB, 6, 2}, {448 * MIB, 12, 3}, {1536 * MIB, 32, 4}};
+
+typedef struct {
+    const bj_measure_request *request;
+    const bj_cache_method *method;
+    effort_plan plan;
+    bj_sweep sweep;
+    bj_curves *samples;
+    bj_sweep_point points[POINTS_MAX];
+    size_t point_count;
+    double started_s;
+    double progress_from, progress_to;
+} cache_run;
+
+static double clock_of(const cache_run *run) {
+    bj_machine *machine = run->request->machine;
+    return machine->verbs->read_clock(machine);
+}
+
+static bj_status report(const cache_run *run, double fraction, bj_error *error) {
+    if (run->request->report_progress(run->request->progress_context, fraction))
+        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+    return BJ_OK;
+}
+
+static bj_sweep_point dense_point(const cache_run *run, double bytes) {
+    return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = GRAIN_BYTES};
+}
+
+static void add_point(cache_run *run, bj_sweep_point point) {
+    for (size_t i = 0; i < run->point_count; i++)
+        if (run->points[i].bytes == point.bytes && run->points[i].one_in == point.one_in)
+            return;
+    if (run->point_count < POINTS_MAX && point.bytes <= (double)run->sweep.arena_bytes)
+        run->points[run->point_count++] = point;
+}
+
+static void add_grid(cache_run *run, double first, double last, double ratio, size_t one_in) {
+    double bytes[POINTS_MAX];
+    size_t count = bj_sweep_make_grid(first, last, ratio, 1024, bytes, POINTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        bj_sweep_point point = dense_point(run, bytes[i]);
+        point.one_in = one_in;
+        add_point(run, point);
+    }
+}
+
+/* Where does memory begin? One walk an octave up to the top; the sweep then need not go four times beyond. */
+static bj_status find_top(cache_run *run, double *top, bj_error *error) {
+    double bytes[64], ns[64];
+    double most = (double)run->sweep.arena_bytes;
+    size_t count = 0;
+    bj_status status = BJ_OK;
+    for (double at = most; at >= LOOK_FIRST_BYTES && count < 64; at /= 2)
+        bytes[count++] = floor(at / 4096) * 4096;
+    for (size_t i = 0; i < count && status == BJ_OK; i++) {
+        bj_sweep_point point = dense_point(run, bytes[i]);
+        status = bj_sweep_measure(&run->sweep, &point, &ns[i], error);
+        if (status == BJ_OK)
+            status = report(run, 0.1 * (double)(i + 1) / (double)count, error);
+    }
+    *top = fmin(most, LEAST_TOP_BYTES);
+    for (size_t i = 1; i < count && status == BJ_OK; i++)
+        if (ns[i] < LOOK_BELOW_MEMORY * ns[0]) {
+            *top = fmin(most, fmax(LEAST_TOP_BYTES, 4 * bytes[i]));
+            break;
+        }
+    return status;
+}
+
+static bj_status record(cache_run *run, const bj_sweep_point *point, size_t round, double ns, bj_error *error) {
+    const char *id = point->one_in > 1 ? TWIN_CURVE : WALK_CURVE;
+    bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
+    bj_status status = BJ_OK;
+    if (curve == NULL) {
+        status = bj_curves_add(run->samples, id, "cache", &curve, error);
+        if (status != BJ_OK)
+            return status;
+        bj_curve_name_axes(curve, "working_set", "bytes",
+                           run->sweep.pages == BJ_PAGES_HUGE ? "latency_huge_pages" : "latency_base_pages", "ns");
+    }
+    return bj_curve_record(curve, point->bytes, round, ns, error);
+}
+
+/* False: the deadline does not allow a further round like those before. */
+static bool time_for_round(const cache_run *run, size_t done) {
+    double now = clock_of(run);
+    double each = done > 0 ? (now - run->started_s) / (double)done : 0;
+    return done == 0 || now + each <= run->request->deadline_s;
+}
+
+static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
+    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
+    uint32_t order[POINTS_MAX];
+    for (size_t i = 0; i < run->point_count; i++)
+        order[i] = (uint32_t)i;
+    bj_random_shuffle_u32(&run->sweep.random, order, run->point_count);
+    for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
+        const bj_sweep_point *point = &run->points[order[i]];
+        double ns;
+        if (point->bytes > (double)run->sweep.arena_bytes)
+            continue;
+        status = bj_sweep_measure(&run->sweep, point, &ns, error);
+        if (status == BJ_OK)
+            status = record(run, point, round, ns, error);
+        double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
+        if (status == BJ_OK)
+            status = report(run, 0.1 + 0.9 * share, error);
+        /* A first round is finished whatever the deadline: half a curve answers nothing. */
+        if (round > 0 && clock_of(run) > run->request->deadline_s)
+            break;
+    }
+    return status;
+}
+
+static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
+                                bool levels_only, bj_hierarchy *found, bj_error *error) {
+    const bj_curve *walk = bj_curves_find(samples, WALK_CURVE), *twin = bj_curves_find(samples, TWIN_CURVE);
+    bj_hierarchy_request request = {.x = walk->x,
+                                    .count = walk->x_count,
+                                    .rounds = (const double *const *)walk->rounds,
+                                    .round_count = walk->round_count,
+                                    .seed = seed,
+                                    .levels_only = levels_only,
+                                    .finder = method->finder};
+    if (twin != NULL) {
+        request.twin_x = twin->x;
+        request.twin_count = twin->x_count;
+        request.twin_rounds = (const double *const *)twin->rounds;
+        request.twin_round_count = twin->round_count;
+        request.twin_one_in = TWIN_ONE_IN;
+    }
+    return bj_stats_find_hierarchy(&request, found, error);
+}
+
+/* More points around the edges that the rounds so far have shown. */
+static bj_status refine(cache_run *run, bj_error *error) {
+    bj_hierarchy found;
+    bj_status status = find_hierarchy(run->samples, run->method, run->request->seed, true, &found, error);
+    if (status != BJ_OK)
+        return status;
+    for (size_t i = 0; i < found.count; i++) {
+        double size = found.level[i].size.value;
+        double ratio = size > COARSE_FROM_BYTES / 4 ? GRID_RATIO : FINE_RATIO;
+        add_grid(run, size / 1.4, fmin(size * 1.7, (double)run->sweep.arena_bytes), ratio, 0);
+    }
+    return BJ_OK;
+}
+
+static bj_status measure_rounds(cache_run *run, bj_error *error) {
+    double top;
+    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
+    if (status == BJ_OK)
+        status = find_top(run, &top, error);
+    if (status != BJ_OK)
+        return status;
+    run->sweep.arena_bytes = (size_t)top;
+    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), GRID_RATIO, 0);
+    add_grid(run, COARSE_FROM_BYTES, top, COARSE_RATIO, 0);
+    if (run->method->order == BJ_ORDER_RANDOM)
+        add_grid(run, TWIN_FIRST_BYTES, top, COARSE_RATIO, TWIN_ONE_IN);
+    run->started_s = clock_of(run);
+    for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {
+        if (!time_for_round(run, round))
+            break;
+        status = measure_round(run, round, error);
+        /* After two rounds an edge is seen, after four it is seen better. */
+        if (status == BJ_OK && (round == 1 || round == 3))
+            status = refine(run, error);
+    }
+    return status;
+}
+
+static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    cache_run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a sweep");
+    run->request = request;
+    run->samples = samples;
+    run->method = bj_cache_find_method(request->method);
+    if (run->method == NULL)
+        run->method = bj_cache_find_method(NULL); /* the method is another probe's */
+    run->plan = plans[request->effort];
+    double remaining = request->deadline_s - clock_of(run);
+    if (remaining < 4)
+        run->plan.top_bytes = plans[BJ_EFFORT_QUICK].top_bytes;
+    /* Places take a sixteenth of the arena beside it. */
+    double arena = fmin(run->plan.top_bytes, (double)request->memory_bytes / 1.1);
+    bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE, (size_t)(floor(arena / 4096) * 4096), run->plan.repetitions);
+    if (run->method->base_pages)
+        run->sweep.pages = BJ_PAGES_BASE;
+    bj_status status = BJ_OK;
+    if (arena < LEAST_ARENA_BYTES)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "only %.0f bytes of memory may be used", arena);
+    if (status == BJ_OK)
+        status = measure_rounds(run, error);
+    bj_sweep_free(&run->sweep);
+    free(run);
+    return status;
+}
+
+/* Sizes of single rounds that differ by more than this are a moving target: the difference would change a blocking
+ * decision. Below, it is the luck of page frames. */
+#define UNSTABLE_SPREAD 1.6
+/* Confidence is the share of resamples that agree; `high` promises 99 in 100. */
+#define SUPPORT_HIGH 0.99
+#define SUPPORT_MEDIUM 0.9
+#define P_HIGH 0.01
+#define ROUNDS_FOR_HIGH 6u
+/* A table has one sample a point, so what resampling cannot show must be plain to see: a rise that no TLB makes. */
+#define TABLE_RISE_HIGH 3.0
+#define TABLE_STEEP_HIGH 2.0
+
+typedef struct {
+    const bj_curve *walk;
+    const bj_analyse_request *request;
+    const bj_cache_method *method;
+    bj_hierarchy found;
+    bj_answers *answers;
+} cache_answer;
+
+static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level *level) {
+    bool paper = a->method->finder != NULL;
+    if (level->support < SUPPORT_MEDIUM)
+        return BJ_CONFIDENCE_LOW;
+    /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
+    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || level->spread > UNSTABLE_SPREAD)
+        return BJ_CONFIDENCE_MEDIUM;
+    if (a->walk->round_count == 1) {
+        double rise = level->level.next_latency / level->level.latency;
+        bool plain = rise >= TABLE_RISE_HIGH && level->level.steepest_octave >= TABLE_STEEP_HIGH;
+        return plain ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+    }
+    return level->p <= P_HIGH && a->walk->round_count >= ROUNDS_FOR_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+}
+
+static bj_confidence least_confidence(bj_confidence a, bj_confidence b) {
+    return a < b ? a : b;
+}
+
+static bj_status put(cache_answer *a, const char *key, const char *unit, bj_characteristic **answer, bj_error *error) {
+    bj_status status = bj_answers_put(a->answers, key, unit, answer, error);
+    if (status != BJ_OK)
+        return status;
+    snprintf((*answer)->method, sizeof (*answer)->method, "%s/%u", a->method->name, bj_probe_cache.revision);
+    bj_characteristic_cite(*answer, WALK_CURVE);
+    return BJ_OK;
+}
+
+static bj_status put_level(cache_answer *a, size_t index, const char *what, const char *unit,
+                           bj_characteristic **answer, bj_error *error) {
+    char key[64];
+    snprintf(key, sizeof key, "cache.L%zu.%s", index + 1, what);
+    return put(a, key, unit, answer, error);
+}
+
+static void set_number(bj_characteristic *answer, const bj_estimate *estimate, double scale, bj_confidence confidence) {
+    answer->status = BJ_ANSWER_OK;
+    answer->value = estimate->value * scale;
+    answer->has_interval = true;
+    answer->interval[0] = estimate->interval[0] * scale;
+    answer->interval[1] = estimate->interval[1] * scale;
+    answer->confidence = confidence;
+}
+
+static void round_bytes(bj_characteristic *answer) {
+    answer->value = floor(answer->value + 0.5);
+    answer->interval[0] = floor(answer->interval[0]);
+    answer->interval[1] = ceil(answer->interval[1]);
+}
+
+static void mark_unstable(bj_characteristic *answer, const bj_hierarchy_level *level) {
+    if (level->spread <= UNSTABLE_SPREAD)
+        return;
+    answer->status = BJ_ANSWER_UNSTABLE;
+    answer->interval[0] = fmin(answer->interval[0], floor(level->single_low));
+    answer->interval[1] = fmax(answer->interval[1], ceil(level->single_high));
+    snprintf(answer->reason, sizeof answer->reason,
+             "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
+             level->single_low / 1024, level->single_high / 1024);
+}
+
+static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confidence, bj_error *error) {
+    const bj_hierarchy_level *level = &a->found.level[index];
+    bj_characteristic *size, *capacity;
+    bj_status status = put_level(a, index, "size_bytes", "bytes", &size, error);
+    if (status != BJ_OK)
+        return status;
+    set_number(size, a->request->from_table ? &level->size_sample : &level->size, 1, confidence);
+    round_bytes(size);
+    size->has_p = true;
+    size->p = level->p;
+    mark_unstable(size, level);
+    status = put_level(a, index, "capacity_bytes", "bytes", &capacity, error);
+    if (status != BJ_OK)
+        return status;
+    if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
+        set_number(capacity, a->method->capacity_is_size ? &level->size : &level->capacity, 1, confidence);
+        round_bytes(capacity);
+        mark_unstable(capacity, level);
+    } else {
+        capacity->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(capacity->reason, sizeof capacity->reason, "%s",
+                 a->method->models_capacity ? "no ramp that the occupancy model could follow"
+                                            : "the method gives no capacity");
+    }
+    return BJ_OK;
+}
+
+/* Latencies in the unit of the curve; the other one when the yardstick is known. */
+static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency,
+                                bj_confidence confidence, bj_error *error) {
+    double add_ns;
+    bool in_ns = strcmp(a->walk->y_unit, "ns") == 0, in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
+    bool know_add = bj_answers_get_number(a->request->earlier, "op.int32.add.latency_ns", &add_ns) && add_ns > 0;
+    bool is_memory = strcmp(prefix, "memory") == 0;
+    bj_characteristic *answer;
+    char key[64];
+    bj_status status = BJ_OK;
+    if (in_ns || (in_cycles && know_add)) {
+        snprintf(key, sizeof key, "%s.latency_ns", prefix);
+        status = put(a, key, "ns", &answer, error);
+        if (status == BJ_OK)
+            set_number(answer, latency, in_ns ? 1 : add_ns, confidence);
+    }
+    if (status == BJ_OK && !is_memory && (in_cycles || (in_ns && know_add))) {
+        snprintf(key, sizeof key, "%s.latency_cycles", prefix);
+        status = put(a, key, "cycles", &answer, error);
+        if (status == BJ_OK)
+            set_number(answer, latency, in_cycles ? 1 : 1 / add_ns, confidence);
+    }
+    return status;
+}
+
+static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {
+    bj_characteristic *count;
+    bj_status status = put(a, "cache.levels", "count", &count, error);
+    if (status != BJ_OK)
+        return status;
+    if (a->found.count == 0) {
+        count->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(count->reason, sizeof count->reason, "no step in the access time up to %.0f KiB",
+                 a->walk->x_count > 0 ? a->walk->x[a->walk->x_count - 1] / 1024 : 0.0);
+        return BJ_OK;
+    }
+    bj_estimate estimate = {(double)a->found.count, {(double)a->found.least, (double)a->found.most}};
+    set_number(count, &estimate, 1, confidence);
+    return BJ_OK;
+}
+
+static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                         bj_error *error) {
+    cache_answer a = {.walk = bj_curves_find(samples, WALK_CURVE),
+                      .request = request,
+                      .method = bj_cache_find_method(request->method),
+                      .answers = answers};
+    if (a.walk == NULL || a.walk->round_count == 0)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "no curve %s", WALK_CURVE);
+    if (a.method == NULL)
+        a.method = bj_cache_find_method(NULL); /* the method is another probe's */
+    bj_status status = find_hierarchy(samples, a.method, request->seed, false, &a.found, error);
+    bj_confidence of_count = a.found.count_support >= SUPPORT_HIGH     ? BJ_CONFIDENCE_HIGH
+                             : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
+                                                                       : BJ_CONFIDENCE_LOW;
+    bj_confidence of_level[BJ_LEVELS_MAX];
+    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
+        of_level[i] = judge_level(&a, &a.found.level[i]);
+        of_count = least_confidence(of_count, of_level[i]);
+    }
+    if (status == BJ_OK)
+        status = answer_count(&a, of_count, error);
+    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "cache.L%zu", i + 1);
+        status = answer_sizes(&a, i, of_level[i], error);
+        if (status == BJ_OK)
+            status = answer_latency(&a, prefix, &a.found.level[i].latency, of_level[i], error);
+    }
+    if (status == BJ_OK && a.found.count > 0)
+        status = answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
+    return status;
+}
+
+static const bj_probe_key provides[] = {
+    {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
+    {"cache.L<n>.size_bytes", "bytes", 256, 1e12, "largest working set without a real penalty (effective size)"},
+    {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
+    {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
+    {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},
+    {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches"},
+};
+static const char *const needs[] = {"clock", NULL};
+
+const bj_probe bj_probe_cache = {
+    .name = "cache",
+    .question = "How many data caches are there, how large and how fast?",
+    .revision = 1,
+    .provides = provides,
+    .provides_count = sizeof provides / sizeof provides[0],
+    .needs = needs,
+    .methods = bj_cache_method_names,
+    .requires_cpus = 1,
+    .cost_s = {4, 14, 60},
+    .memory_bytes = {104u << 20, 480u << 20, 1640u << 20},
+    .measure = measure,
+    .analyse = analyse,
+    .analyze_curve = WALK_CURVE,
+    .analyze_x_name = "working_set",
+    .analyze_x_unit = "bytes",
+};

@@ -1,0 +1,103 @@
+#include "probes/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bj_sweep_init(bj_sweep *sweep, const bj_measure_request *request, uint64_t purpose, size_t arena_bytes,
+                   unsigned repetitions) {
+    memset(sweep, 0, sizeof *sweep);
+    sweep->request = request;
+    sweep->arena_bytes = arena_bytes;
+    sweep->repetitions = repetitions;
+    sweep->pages = request->machine->facts.huge_bytes > 0 ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
+    bj_random_seed(&sweep->random, bj_random_mix(request->seed, purpose));
+}
+
+static void close_arena(bj_sweep *sweep) {
+    bj_machine *machine = sweep->request->machine;
+    if (sweep->arena != NULL)
+        machine->verbs->close_arena(machine, sweep->arena);
+    sweep->arena = NULL;
+}
+
+void bj_sweep_free(bj_sweep *sweep) {
+    close_arena(sweep);
+    free(sweep->places);
+    sweep->places = NULL;
+}
+
+bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *error) {
+    bj_machine *machine = sweep->request->machine;
+    close_arena(sweep);
+    for (;;) {
+        bj_status status = machine->verbs->open_arena(machine, sweep->arena_bytes, sweep->pages, sweep->request->cpu,
+                                                      &sweep->arena, error);
+        if (status == BJ_ERR_UNSUPPORTED && sweep->pages == BJ_PAGES_HUGE) {
+            /* For the rest of the probe: rounds of different pages would not be rounds of one curve. */
+            sweep->pages = BJ_PAGES_BASE;
+            continue;
+        }
+        if (status == BJ_ERR_RESOURCE && sweep->arena_bytes / 2 >= least_bytes) {
+            sweep->arena_bytes /= 2;
+            continue;
+        }
+        return status;
+    }
+}
+
+static bj_status reserve_places(bj_sweep *sweep, size_t count, bj_error *error) {
+    if (count <= sweep->places_room)
+        return BJ_OK;
+    free(sweep->places);
+    sweep->places_room = 0;
+    sweep->places = malloc(count * sizeof *sweep->places);
+    if (sweep->places == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", count);
+    sweep->places_room = count;
+    return BJ_OK;
+}
+
+bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) {
+    bj_machine *machine = sweep->request->machine;
+    size_t page_bytes = machine->facts.page_bytes;
+    bj_walk_shape shape = {
+        .bytes = (size_t)point->bytes, .grain_bytes = point->grain_bytes, .page_bytes = page_bytes};
+    if (shape.bytes > sweep->arena_bytes)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "a working set of %zu bytes exceeds the arena", shape.bytes);
+    /* Anywhere in the arena: points of a round share frames no more than they must. */
+    shape.first_byte = bj_random_below(&sweep->random, (sweep->arena_bytes - shape.bytes) / page_bytes + 1) * page_bytes;
+
+    bool sparse = point->one_in > 1;
+    size_t count =
+        sparse ? bj_machine_count_sparse(&shape, point->one_in) : bj_machine_count_places(point->order, &shape);
+    bj_status status = reserve_places(sweep, count, error);
+    if (status != BJ_OK)
+        return status;
+    if (sparse)
+        bj_machine_order_sparse(&shape, point->one_in, &sweep->random, sweep->places);
+    else
+        bj_machine_order_places(point->order, &shape, &sweep->random, sweep->places);
+
+    double samples[16];
+    bj_walk walk = {.arena = sweep->arena, .cpu = sweep->request->cpu, .places = sweep->places, .count = count};
+    bj_walk_effort effort = {.repetitions = sweep->repetitions < 16 ? sweep->repetitions : 16};
+    status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
+    if (status != BJ_OK)
+        return status;
+    /* Least, not mean: on one idle core, disturbance only adds time. */
+    *ns = samples[0];
+    for (unsigned i = 1; i < effort.repetitions; i++)
+        *ns = fmin(*ns, samples[i]);
+    return BJ_OK;
+}
+
+size_t bj_sweep_make_grid(double first, double last, double ratio, size_t multiple, double *bytes, size_t room) {
+    size_t count = 0;
+    for (double at = first; at <= last * 1.0001 && count < room; at *= ratio) {
+        double rounded = floor(at / (double)multiple + 0.5) * (double)multiple;
+        if (rounded > 0 && (count == 0 || rounded > bytes[count - 1]))
+            bytes[count++] = rounded;
+    }
+    return count;
+}

@@ -1,0 +1,412 @@
+#include "stats/hierarchy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "stats/bootstrap.h"
+#include "stats/occupancy.h"
+#include "stats/quantile.h"
+
+/* Rounds are summed up low, since disturbance only adds time; not at the bottom, since the frames of a mapping can be
+ * lucky, too, and a capacity taken from the luckiest round is too large. */
+#define ROUND_QUANTILE 0.25
+/* Enough for the moved-out 95% percentiles of a dozen rounds, and to see one wrong answer in a hundred. */
+#define RESAMPLES 200u
+#define PERMUTATIONS 999u
+/* Two sizes closer than this are the same level: neighbouring levels lie further apart than an octave. */
+#define SAME_LEVEL 1.4142
+/* Capacities are resampled within this factor of the first fit, with its shape. */
+#define REFIT_RANGE 1.6
+/* The ramp is looked for this far on both sides of the size. */
+#define RAMP_OCTAVES 1.5
+
+typedef struct {
+    const bj_hierarchy_request *request;
+    double *x, *y;           /* the summed-up curve, of the points that have samples */
+    double *twin_x, *twin_y; /* the same of the twin */
+    double *column;          /* scratch of one point */
+    size_t count, twin_count;
+    bj_level_hints hints;
+} summary;
+
+static void free_summary(summary *s) {
+    free(s->x);
+    free(s->y);
+    free(s->twin_x);
+    free(s->twin_y);
+    free(s->column);
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+static bj_status make_summary(const bj_hierarchy_request *request, summary *s, bj_error *error) {
+    memset(s, 0, sizeof *s);
+    s->request = request;
+    size_t points = larger(request->count, 1), twins = larger(request->twin_count, 1);
+    size_t rounds = larger(larger(request->round_count, request->twin_round_count), 1);
+    s->x = malloc(points * sizeof(double));
+    s->y = malloc(points * sizeof(double));
+    s->twin_x = malloc(twins * sizeof(double));
+    s->twin_y = malloc(twins * sizeof(double));
+    s->column = malloc(rounds * sizeof(double));
+    if (s->x == NULL || s->y == NULL || s->twin_x == NULL || s->twin_y == NULL || s->column == NULL) {
+        free_summary(s);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
+    }
+    return BJ_OK;
+}
+
+/* Low quantile over the chosen rounds; `skip` leaves one point out (count: none). */
+static size_t sum_up(summary *s, const double *x, size_t count, const double *const *rounds, size_t round_count,
+                     const size_t *index, size_t index_count, size_t skip, double *out_x, double *out_y) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t have = 0;
+        for (size_t r = 0; r < index_count; r++)
+            if (index[r] < round_count && !isnan(rounds[index[r]][i]))
+                s->column[have++] = rounds[index[r]][i];
+        if (have == 0 || i == skip)
+            continue;
+        out_x[kept] = x[i];
+        out_y[kept++] = bj_stats_quantile(s->column, have, ROUND_QUANTILE);
+    }
+    return kept;
+}
+
+static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
+                                bj_error *error) {
+    const bj_hierarchy_request *q = s->request;
+    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y);
+    s->twin_count = sum_up(s, q->twin_x, q->twin_count, q->twin_rounds, q->twin_round_count, index, index_count,
+                           q->twin_count, s->twin_x, s->twin_y);
+    s->hints.twin_x = s->twin_x;
+    s->hints.twin_y = s->twin_y;
+    s->hints.twin_count = s->twin_count;
+    s->hints.twin_one_in = q->twin_one_in;
+    if (q->finder != NULL)
+        return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
+    return bj_stats_find_levels(s->x, s->y, s->count, &s->hints, found, error);
+}
+
+/* Relative standard error of a typical point. */
+static double estimate_noise(summary *s, double *scratch) {
+    const bj_hierarchy_request *q = s->request;
+    size_t kept = 0;
+    if (q->round_count < 3)
+        return 0;
+    for (size_t i = 0; i < q->count; i++) {
+        size_t have = 0;
+        for (size_t r = 0; r < q->round_count; r++)
+            if (!isnan(q->rounds[r][i]))
+                s->column[have++] = log(q->rounds[r][i]);
+        if (have >= 3)
+            scratch[kept++] = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
+    }
+    /* The median point: plateaus are most of a curve, and ramps differ between rounds for good reasons. */
+    return kept > 0 ? bj_stats_median(scratch, kept) : 0;
+}
+
+/* The points that tell about the edge at the end of a level. */
+static size_t cut_ramp(const summary *s, const bj_level *level, double *x, double *y) {
+    double first = fmax(level->plateau_first_x, level->size_x / exp2(2 * RAMP_OCTAVES));
+    double last = fmin(fmax(level->next_first_x, level->size_x * exp2(RAMP_OCTAVES)), level->next_first_x * 2);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->x[i] >= first && s->x[i] <= last) {
+            x[kept] = s->x[i];
+            y[kept++] = s->y[i];
+        }
+    return kept;
+}
+
+static bool fit_capacity(const summary *s, const bj_level *level, const bj_occupancy *first_fit, double *scratch,
+                         bj_occupancy *fit) {
+    double *x = scratch, *y = scratch + s->count;
+    size_t count = cut_ramp(s, level, x, y);
+    double low = level->size_x / exp2(RAMP_OCTAVES / 2), high = level->size_x * exp2(RAMP_OCTAVES);
+    if (first_fit != NULL) {
+        low = first_fit->capacity / REFIT_RANGE;
+        high = first_fit->capacity * REFIT_RANGE;
+    }
+    return bj_stats_fit_occupancy(x, y, count, s->hints.noise, low, high,
+                                  first_fit != NULL ? &first_fit->shape : NULL, fit);
+}
+
+/* Could the step be a chance order of the same samples? Mean log time before against after it. */
+static double test_step(const bj_hierarchy_request *q, const bj_level *level, double next_last_x, bj_random *random,
+                        double *values) {
+    size_t before = 0, all = 0;
+    for (int side = 0; side < 2; side++) {
+        double first = side == 0 ? level->plateau_first_x : level->next_first_x;
+        double last = side == 0 ? level->size_sample_x : next_last_x;
+        for (size_t i = 0; i < q->count; i++)
+            for (size_t r = 0; r < q->round_count && q->x[i] >= first && q->x[i] <= last; r++)
+                if (!isnan(q->rounds[r][i]))
+                    values[all++] = log(q->rounds[r][i]);
+        if (side == 0)
+            before = all;
+    }
+    if (before == 0 || before == all)
+        return 1;
+    double total = 0, low = 0;
+    for (size_t i = 0; i < all; i++)
+        total += values[i];
+    for (size_t i = 0; i < before; i++)
+        low += values[i];
+    unsigned as_low = 0;
+    for (unsigned k = 0; k < PERMUTATIONS; k++) {
+        double drawn = 0;
+        /* The first `before` of a fresh shuffle are a random choice. */
+        for (size_t i = 0; i < before; i++) {
+            size_t j = i + (size_t)bj_random_below(random, all - i);
+            double swap = values[i];
+            values[i] = values[j];
+            values[j] = swap;
+            drawn += values[i];
+        }
+        if (drawn <= low + 1e-12 * fabs(total))
+            as_low++;
+    }
+    return (1.0 + as_low) / (1.0 + PERMUTATIONS);
+}
+
+typedef struct {
+    double *size, *sample, *capacity, *latency; /* RESAMPLES each */
+    size_t count, capacity_count;
+} replicates;
+
+typedef struct {
+    replicates level[BJ_LEVELS_MAX];
+    double *store, *last_latency;
+    size_t last_count;
+    size_t with_levels[BJ_LEVELS_MAX + 1]; /* resamples by their number of levels */
+    size_t drawn;
+} resampling;
+
+static bool make_resampling(resampling *r, size_t capacity) {
+    memset(r, 0, sizeof *r);
+    size_t rows = 4 * BJ_LEVELS_MAX + 1;
+    r->store = malloc(rows * capacity * sizeof(double));
+    if (r->store == NULL)
+        return false;
+    for (size_t i = 0; i < BJ_LEVELS_MAX; i++) {
+        r->level[i].size = r->store + (4 * i) * capacity;
+        r->level[i].sample = r->store + (4 * i + 1) * capacity;
+        r->level[i].capacity = r->store + (4 * i + 2) * capacity;
+        r->level[i].latency = r->store + (4 * i + 3) * capacity;
+    }
+    r->last_latency = r->store + (rows - 1) * capacity;
+    return true;
+}
+
+static bool same_level(double a, double b) {
+    return a < b * SAME_LEVEL && b < a * SAME_LEVEL;
+}
+
+/* Files what one resample gave under the levels that it agrees with. */
+static void file_replicate(summary *s, const bj_hierarchy *found, const bj_occupancy *fits, const bj_level_set *set,
+                           double *scratch, resampling *r) {
+    r->drawn++;
+    r->with_levels[set->count]++;
+    r->last_latency[r->last_count++] = set->last_latency;
+    for (size_t i = 0; i < found->count; i++)
+        for (size_t k = 0; k < set->count; k++) {
+            const bj_level *level = &set->level[k];
+            replicates *into = &r->level[i];
+            if (!same_level(level->size_x, found->level[i].size.value))
+                continue;
+            into->size[into->count] = level->size_x;
+            into->sample[into->count] = level->size_sample_x;
+            into->latency[into->count++] = level->latency;
+            bj_occupancy fit;
+            if (found->level[i].has_capacity && fit_capacity(s, level, &fits[i], scratch, &fit))
+                into->capacity[into->capacity_count++] = fit.capacity;
+            break;
+        }
+}
+
+static void set_interval(double *values, size_t count, double tail, bj_estimate *estimate) {
+    if (count == 0)
+        return;
+    count = bj_stats_sort_samples(values, count);
+    double low = bj_stats_quantile_sorted(values, count, tail);
+    double high = bj_stats_quantile_sorted(values, count, 1 - tail);
+    estimate->interval[0] = fmin(estimate->value, low);
+    estimate->interval[1] = fmax(estimate->value, high);
+}
+
+static void widen(bj_estimate *estimate, double low, double high) {
+    estimate->interval[0] = fmin(estimate->interval[0], low);
+    estimate->interval[1] = fmax(estimate->interval[1], high);
+}
+
+static void close_resampling(resampling *r, double tail, const bj_occupancy *fits, bj_hierarchy *found) {
+    for (size_t i = 0; i < found->count; i++) {
+        bj_hierarchy_level *level = &found->level[i];
+        replicates *from = &r->level[i];
+        level->support = (double)from->count / (double)r->drawn;
+        set_interval(from->size, from->count, tail, &level->size);
+        set_interval(from->sample, from->count, tail, &level->size_sample);
+        set_interval(from->latency, from->count, tail, &level->latency);
+        if (level->has_capacity) {
+            set_interval(from->capacity, from->capacity_count, tail, &level->capacity);
+            widen(&level->capacity, fits[i].interval[0], fits[i].interval[1]);
+        }
+    }
+    set_interval(r->last_latency, r->last_count, tail, &found->last_latency);
+    found->count_support = (double)r->with_levels[found->count] / (double)r->drawn;
+    found->least = found->most = found->count;
+    for (size_t n = 0; n <= BJ_LEVELS_MAX; n++)
+        if ((double)r->with_levels[n] > 0.025 * (double)r->drawn) {
+            found->least = n < found->least ? n : found->least;
+            found->most = larger(found->most, n);
+        }
+}
+
+static bj_status resample_rounds(summary *s, const bj_occupancy *fits, double *scratch, bj_hierarchy *found,
+                                 bj_error *error) {
+    size_t rounds = s->request->round_count;
+    resampling r;
+    size_t *index = malloc(rounds * sizeof *index);
+    bj_status status = BJ_OK;
+    if (index == NULL || !make_resampling(&r, RESAMPLES)) {
+        free(index);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to resample");
+    }
+    bj_random random;
+    bj_random_seed(&random, bj_random_mix(s->request->seed, 1));
+    for (size_t b = 0; b < RESAMPLES && status == BJ_OK; b++) {
+        for (size_t i = 0; i < rounds; i++)
+            index[i] = (size_t)bj_random_below(&random, rounds);
+        bj_level_set set;
+        status = find_in_rounds(s, index, rounds, s->request->count, &set, error);
+        if (status == BJ_OK)
+            file_replicate(s, found, fits, &set, scratch, &r);
+    }
+    if (status == BJ_OK)
+        close_resampling(&r, bj_stats_expand_percentile(rounds), fits, found);
+    free(index);
+    free(r.store);
+    return status;
+}
+
+/* One round only: leave out each point in turn. */
+static bj_status leave_points_out(summary *s, const bj_occupancy *fits, double *scratch, bj_hierarchy *found,
+                                  bj_error *error) {
+    size_t count = s->request->count, index = 0;
+    resampling r;
+    if (!make_resampling(&r, count))
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to resample");
+    bj_status status = BJ_OK;
+    for (size_t skip = 0; skip < count && status == BJ_OK; skip++) {
+        bj_level_set set;
+        status = find_in_rounds(s, &index, 1, skip, &set, error);
+        if (status == BJ_OK)
+            file_replicate(s, found, fits, &set, scratch, &r);
+    }
+    if (status == BJ_OK)
+        close_resampling(&r, 0, fits, found);
+    free(r.store);
+    return status;
+}
+
+/* What single rounds say: a level whose size differs between them is not noise but a moving target. */
+static bj_status compare_rounds(summary *s, bj_hierarchy *found, bj_error *error) {
+    size_t rounds = s->request->round_count;
+    double *sizes = malloc(larger(rounds, 1) * BJ_LEVELS_MAX * sizeof *sizes);
+    size_t have[BJ_LEVELS_MAX] = {0};
+    if (sizes == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to compare rounds");
+    bj_status status = BJ_OK;
+    for (size_t r = 0; r < rounds && status == BJ_OK; r++) {
+        bj_level_set set;
+        status = find_in_rounds(s, &r, 1, s->request->count, &set, error);
+        if (status != BJ_OK || set.count != found->count)
+            continue;
+        for (size_t i = 0; i < set.count; i++)
+            sizes[i * rounds + have[i]++] = set.level[i].size_x;
+    }
+    for (size_t i = 0; i < found->count && status == BJ_OK; i++) {
+        bj_hierarchy_level *level = &found->level[i];
+        double *of_level = sizes + i * rounds;
+        size_t count = bj_stats_sort_samples(of_level, have[i]);
+        if (count < 3)
+            continue;
+        level->spread =
+            bj_stats_quantile_sorted(of_level, count, 0.9) / bj_stats_quantile_sorted(of_level, count, 0.1);
+        level->single_low = of_level[0];
+        level->single_high = of_level[count - 1];
+    }
+    free(sizes);
+    return status;
+}
+
+static double next_plateau_end(const bj_level_set *set, size_t index, const bj_hierarchy_request *q) {
+    return index + 1 < set->count ? set->level[index + 1].size_sample_x : q->x[q->count - 1];
+}
+
+static void describe_levels(summary *s, const bj_level_set *set, double *scratch, bj_occupancy *fits,
+                            bj_hierarchy *found) {
+    bj_random random;
+    bj_random_seed(&random, bj_random_mix(s->request->seed, 2));
+    found->count = set->count;
+    found->last_latency = (bj_estimate){set->last_latency, {set->last_latency, set->last_latency}};
+    for (size_t i = 0; i < set->count; i++) {
+        bj_hierarchy_level *level = &found->level[i];
+        const bj_level *from = &set->level[i];
+        level->level = *from;
+        level->spread = 1;
+        level->size = (bj_estimate){from->size_x, {from->size_x, from->size_x}};
+        level->size_sample = (bj_estimate){from->size_sample_x, {from->size_sample_x, from->size_sample_x}};
+        level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
+        if (s->request->levels_only)
+            continue;
+        level->has_capacity = fit_capacity(s, from, NULL, scratch, &fits[i]);
+        if (level->has_capacity) {
+            level->capacity = (bj_estimate){fits[i].capacity, {fits[i].interval[0], fits[i].interval[1]}};
+            level->capacity_error = fits[i].error;
+        }
+        level->p = test_step(s->request, from, next_plateau_end(set, i, s->request), &random, scratch);
+    }
+}
+
+bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {
+    memset(found, 0, sizeof *found);
+    summary s;
+    bj_status status = make_summary(request, &s, error);
+    if (status != BJ_OK)
+        return status;
+    size_t samples = request->count * larger(request->round_count, 2);
+    double *scratch = malloc(larger(samples, 1) * sizeof *scratch);
+    size_t *all = malloc(larger(request->round_count, 1) * sizeof *all);
+    bj_occupancy fits[BJ_LEVELS_MAX];
+    bj_level_set set;
+    if (scratch == NULL || all == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
+        goto done;
+    }
+    for (size_t r = 0; r < request->round_count; r++)
+        all[r] = r;
+    s.hints.noise = found->noise = estimate_noise(&s, scratch);
+    status = find_in_rounds(&s, all, request->round_count, request->count, &set, error);
+    if (status != BJ_OK)
+        goto done;
+    describe_levels(&s, &set, scratch, fits, found);
+    if (request->levels_only)
+        goto done;
+    if (request->round_count > 1)
+        status = resample_rounds(&s, fits, scratch, found, error);
+    else
+        status = leave_points_out(&s, fits, scratch, found, error);
+    if (status == BJ_OK && request->round_count > 1)
+        status = compare_rounds(&s, found, error);
+done:
+    free(all);
+    free(scratch);
+    free_summary(&s);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* A memory hierarchy from rounds of a curve: levels with size, capacity and latency, and how sure each is.
+ *
+ * The rounds are summed up by a low quantile, the levels found in that curve; then whole rounds are drawn again and
+ * again, and what the levels do under that gives intervals and support. A curve of a single round (somebody's
+ * table) has no rounds to draw: there every point is left out once instead. */
+#ifndef BJ_STATS_HIERARCHY_H
+#define BJ_STATS_HIERARCHY_H
+
+#include <stdint.h>
+
+#include "stats/levels.h"
+
+typedef struct {
+    double value;
+    double interval[2]; /* 95%; what single rounds gave, when they differ too much */
+} bj_estimate;
+
+typedef struct {
+    bj_estimate size, size_sample, capacity, latency;
+    bool has_capacity;     /* false: no ramp that the model could follow */
+    double capacity_error; /* relative misfit of the model */
+    double support;        /* share of the resamples that have this level at about this size */
+    double p;              /* permutation test of the step at its end */
+    double spread;         /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
+    double single_low, single_high; /* least and greatest of them; 0: too few rounds */
+    bj_level level;        /* as found in the summed-up curve */
+} bj_hierarchy_level;
+
+typedef struct {
+    bj_hierarchy_level level[BJ_LEVELS_MAX];
+    size_t count;
+    double count_support;     /* share of the resamples with as many levels */
+    size_t least, most;       /* number of levels in 95% of the resamples */
+    bj_estimate last_latency; /* memory */
+    double noise;             /* relative standard error of a point of the summed-up curve */
+} bj_hierarchy;
+
+/* Finds levels in one summed-up curve: bj_stats_find_levels or a paper's way. */
+typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                     void *context, bj_level_set *found, bj_error *error);
+
+typedef struct {
+    const double *x;
+    size_t count;
+    const double *const *rounds; /* round_count rows of count; NaN: not measured */
+    size_t round_count;
+    /* The sparse twin, or none. */
+    const double *twin_x;
+    size_t twin_count;
+    const double *const *twin_rounds;
+    size_t twin_round_count;
+    double twin_one_in;
+    uint64_t seed;
+    bool levels_only;       /* no resampling, no capacities: where the edges are, while still measuring */
+    bj_level_finder finder; /* NULL: bj_stats_find_levels */
+    void *finder_context;
+} bj_hierarchy_request;
+
+bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found,
+                                  bj_error *error) BJ_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,310 @@
+#include "stats/levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/monotone.h"
+
+/* Slopes are taken over half an octave, the spacing of a careful published curve; narrower windows see noise. */
+#define SLOPE_WINDOW_OCTAVES 0.5
+#define GRID_STEP_OCTAVES 0.25
+#define GRID_MAX 512
+#define PLATEAU_MAX 128
+/* A valley must be clearly lower than the peaks beside it; 0.4 to 0.8 give the same levels on published curves. */
+#define VALLEY_TO_PEAK 0.6
+/* Without a twin. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7 within an
+ * octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and less is
+ * one only if it is steep. */
+#define RISE_OF_CACHE 2.5
+#define RISE_OF_STEEP_CACHE 1.55
+#define STEEP_OCTAVE 1.75
+/* With a twin the edge need only be more than noise and mostly not the TLB's. */
+#define RISE_WITH_TWIN 1.25
+#define TLB_SHARE_OF_TLB 0.5
+/* A lone sample between two steep rises is a level when it cannot well be a partial miss. The misses of one cache of
+ * capacity C are at least 1 - C/x of the accesses, so a small excess needs C just below x. With the spacing of the
+ * samples that chance is known; more than 0.3 of it explains the sample without a level. */
+#define LONE_RISE 2.5
+#define LONE_CHANCE 0.3
+/* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
+#define SIZE_SHARE 0.1
+
+typedef struct {
+    double first, last; /* log2 x of the plateau (after merges: from the first to the last valley) */
+    double base_at;     /* log2 x of the end of the last valley merged into it */
+    double slope;
+    bool lone;
+} plateau;
+
+typedef struct {
+    const double *x;
+    const double *log_x, *log_y; /* log2, y monotone */
+    size_t count;
+    double resolution; /* of y: 1 when all are whole numbers */
+    const bj_level_hints *hints;
+    double grid[GRID_MAX], slope[GRID_MAX];
+    size_t grid_count;
+    plateau plateaus[PLATEAU_MAX];
+    size_t plateau_count;
+} scene;
+
+static double interpolate(const double *x, const double *y, size_t count, double at) {
+    if (at <= x[0])
+        return y[0];
+    if (at >= x[count - 1])
+        return y[count - 1];
+    size_t low = 0, high = count - 1;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (x[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return y[low] + (at - x[low]) / (x[high] - x[low]) * (y[high] - y[low]);
+}
+
+static double log_y_at(const scene *s, double log_x) {
+    return interpolate(s->log_x, s->log_y, s->count, log_x);
+}
+
+/* Published curves come in whole cycles: a rise of two counts is then no rise. */
+static double find_resolution(const double *y, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (y[i] != floor(y[i]))
+            return 0;
+    return 1;
+}
+
+static void sample_slopes(scene *s) {
+    double span = s->log_x[s->count - 1] - s->log_x[0];
+    size_t steps = (size_t)(span / GRID_STEP_OCTAVES + 0.5);
+    if (steps > GRID_MAX - 1)
+        steps = GRID_MAX - 1;
+    s->grid_count = steps + 1;
+    for (size_t i = 0; i <= steps; i++) {
+        double at = s->log_x[0] + (double)i * GRID_STEP_OCTAVES;
+        double half = SLOPE_WINDOW_OCTAVES / 2;
+        s->grid[i] = at;
+        s->slope[i] = (log_y_at(s, at + half) - log_y_at(s, at - half)) / SLOPE_WINDOW_OCTAVES;
+    }
+}
+
+/* Every run of equal slopes that is lower than what is left and right of it. */
+static void find_valleys(scene *s) {
+    s->plateau_count = 0;
+    for (size_t first = 0; first < s->grid_count && s->plateau_count < PLATEAU_MAX;) {
+        size_t last = first;
+        while (last + 1 < s->grid_count && fabs(s->slope[last + 1] - s->slope[first]) < 1e-12)
+            last++;
+        bool falls = first == 0 || s->slope[first - 1] > s->slope[first];
+        bool rises = last + 1 == s->grid_count || s->slope[last + 1] > s->slope[first];
+        if (falls && rises)
+            s->plateaus[s->plateau_count++] = (plateau){.first = s->grid[first],
+                                                        .last = s->grid[last],
+                                                        .base_at = s->grid[last],
+                                                        .slope = s->slope[first]};
+        first = last + 1;
+    }
+}
+
+static void remove_plateau(scene *s, size_t index) {
+    memmove(&s->plateaus[index], &s->plateaus[index + 1], (s->plateau_count - index - 1) * sizeof(plateau));
+    s->plateau_count--;
+}
+
+static double peak_between(const scene *s, const plateau *left, const plateau *right) {
+    double peak = 0;
+    for (size_t i = 0; i < s->grid_count; i++)
+        if (s->grid[i] >= left->last && s->grid[i] <= right->first && s->slope[i] > peak)
+            peak = s->slope[i];
+    return peak;
+}
+
+static void drop_shallow_valleys(scene *s) {
+    for (;;) {
+        size_t worst = 0;
+        double worst_ratio = VALLEY_TO_PEAK;
+        for (size_t i = 1; i + 1 < s->plateau_count; i++) {
+            double left = peak_between(s, &s->plateaus[i - 1], &s->plateaus[i]);
+            double right = peak_between(s, &s->plateaus[i], &s->plateaus[i + 1]);
+            double ratio = s->plateaus[i].slope / fmin(left, right);
+            if (ratio > worst_ratio) {
+                worst_ratio = ratio;
+                worst = i;
+            }
+        }
+        if (worst == 0)
+            return;
+        remove_plateau(s, worst);
+    }
+}
+
+/* A sample between two plateaus that is a level of its own (see LONE_CHANCE). */
+static bool is_lone_level(const scene *s, size_t sample, const plateau *below, const plateau *above) {
+    double low = exp2(log_y_at(s, below->last));
+    double high = exp2(log_y_at(s, above->first));
+    double y = exp2(s->log_y[sample]);
+    if (y < LONE_RISE * low || high < LONE_RISE * y)
+        return false;
+    double misses = (y - low) / (high - low);
+    double chance = -log2(1 - misses) / (s->log_x[sample] - s->log_x[sample - 1]);
+    return chance <= LONE_CHANCE;
+}
+
+static void add_lone_levels(scene *s) {
+    for (size_t sample = 1; sample + 1 < s->count; sample++) {
+        size_t above = 0;
+        while (above < s->plateau_count && s->plateaus[above].last < s->log_x[sample])
+            above++;
+        if (above == 0 || above == s->plateau_count || s->plateaus[above].first <= s->log_x[sample] ||
+            s->plateau_count == PLATEAU_MAX)
+            continue;
+        if (!is_lone_level(s, sample, &s->plateaus[above - 1], &s->plateaus[above]))
+            continue;
+        memmove(&s->plateaus[above + 1], &s->plateaus[above], (s->plateau_count - above) * sizeof(plateau));
+        double at = s->log_x[sample];
+        s->plateaus[above] = (plateau){.first = at, .last = at, .base_at = at, .lone = true};
+        s->plateau_count++;
+    }
+}
+
+/* Largest growth (log2) within one octave between two plateaus. */
+static double find_steepest_octave(const scene *s, const plateau *below, const plateau *above) {
+    double top = log_y_at(s, above->first);
+    double steepest = 0;
+    for (double at = below->first; at <= above->first; at += GRID_STEP_OCTAVES / 2) {
+        double rise = fmin(log_y_at(s, at + 1), top) - log_y_at(s, at);
+        if (rise > steepest)
+            steepest = rise;
+    }
+    return steepest;
+}
+
+/* Share of an edge's rise that the sparse twin shows too. Its caches are those of a denser buffer that much smaller,
+ * whose own rise is taken off. NaN where the twin was not measured. */
+static double find_tlb_share(const scene *s, const plateau *below, const plateau *above) {
+    const bj_level_hints *hints = s->hints;
+    if (hints == NULL || hints->twin_count < 2)
+        return NAN;
+    double low_x = exp2(below->base_at), high_x = exp2(above->first);
+    if (low_x < hints->twin_x[0] || high_x > hints->twin_x[hints->twin_count - 1])
+        return NAN;
+    double shrink = log2(hints->twin_one_in);
+    double rise = exp2(log_y_at(s, above->first)) - exp2(log_y_at(s, below->base_at));
+    double twin_rise = interpolate(hints->twin_x, hints->twin_y, hints->twin_count, high_x) -
+                       interpolate(hints->twin_x, hints->twin_y, hints->twin_count, low_x);
+    double cache_rise =
+        exp2(log_y_at(s, above->first - shrink)) - exp2(log_y_at(s, below->base_at - shrink));
+    return (twin_rise - cache_rise) / rise;
+}
+
+static bool is_cache_edge(const scene *s, size_t index) {
+    const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
+    /* One sample at the left border is start-up (an empty loop, a coarse clock), not a cache. */
+    if (index == 0 && below->last <= s->log_x[0] + 0.01)
+        return false;
+    double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
+    if (high - low <= 2 * s->resolution)
+        return false;
+    double rise = high / low;
+    if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
+        return false;
+    double tlb_share = find_tlb_share(s, below, above);
+    if (!isnan(tlb_share))
+        return rise >= RISE_WITH_TWIN && tlb_share < TLB_SHARE_OF_TLB;
+    if (rise >= RISE_OF_CACHE)
+        return true;
+    return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
+}
+
+/* Edges that are no cache's are merged away, the smallest first: the plateau then begins where the lower one did. */
+static void merge_false_edges(scene *s) {
+    for (;;) {
+        size_t worst = s->plateau_count;
+        double worst_rise = INFINITY;
+        for (size_t i = 0; i + 1 < s->plateau_count; i++) {
+            double rise = log_y_at(s, s->plateaus[i + 1].first) - log_y_at(s, s->plateaus[i].first);
+            if (rise < worst_rise && !is_cache_edge(s, i)) {
+                worst_rise = rise;
+                worst = i;
+            }
+        }
+        if (worst == s->plateau_count)
+            return;
+        plateau *merged = &s->plateaus[worst];
+        merged->last = s->plateaus[worst + 1].last;
+        merged->base_at = s->plateaus[worst + 1].base_at;
+        merged->slope = fmin(merged->slope, s->plateaus[worst + 1].slope);
+        remove_plateau(s, worst + 1);
+    }
+}
+
+static void measure_size(const scene *s, const plateau *above, bj_level *level) {
+    double threshold = level->base + SIZE_SHARE * (level->next_latency - level->base);
+    size_t last = 0;
+    for (size_t i = 0; i < s->count && s->log_x[i] <= above->last + 1e-9; i++)
+        if (exp2(s->log_y[i]) <= threshold + 1e-9)
+            last = i;
+    level->size_sample_x = s->x[last];
+    level->size_x = level->size_sample_x;
+    if (last + 1 < s->count) {
+        double y0 = exp2(s->log_y[last]), y1 = exp2(s->log_y[last + 1]);
+        double share = y1 > y0 ? (threshold - y0) / (y1 - y0) : 0;
+        if (share > 0 && share < 1)
+            level->size_x = exp2(s->log_x[last] + share * (s->log_x[last + 1] - s->log_x[last]));
+    }
+}
+
+static void write_levels(const scene *s, bj_level_set *found) {
+    for (size_t i = 0; i + 1 < s->plateau_count && found->count < BJ_LEVELS_MAX; i++) {
+        const plateau *below = &s->plateaus[i], *above = &s->plateaus[i + 1];
+        bj_level *level = &found->level[found->count++];
+        level->latency = exp2(log_y_at(s, below->first));
+        level->base = exp2(log_y_at(s, below->base_at));
+        level->next_latency = exp2(log_y_at(s, above->first));
+        level->plateau_first_x = exp2(below->first);
+        level->plateau_last_x = exp2(below->base_at);
+        level->next_first_x = exp2(above->first);
+        level->steepest_octave = exp2(find_steepest_octave(s, below, above));
+        level->single_sample = below->lone;
+        measure_size(s, above, level);
+    }
+    if (s->plateau_count > 0) {
+        const plateau *memory = &s->plateaus[s->plateau_count - 1];
+        found->last_latency = exp2(log_y_at(s, memory->first));
+        found->last_first_x = exp2(memory->first);
+    }
+}
+
+bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                               bj_level_set *found, bj_error *error) {
+    memset(found, 0, sizeof *found);
+    if (count < 4)
+        return BJ_OK;
+    double *log_x = malloc(2 * count * sizeof *log_x);
+    scene *s = malloc(sizeof *s);
+    if (log_x == NULL || s == NULL) {
+        free(log_x);
+        free(s);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", count);
+    }
+    double *log_y = log_x + count;
+    memcpy(log_y, y, count * sizeof *log_y);
+    bj_stats_enforce_monotone(log_y, count);
+    for (size_t i = 0; i < count; i++) {
+        log_x[i] = log2(x[i]);
+        log_y[i] = log2(log_y[i]);
+    }
+    *s = (scene){.x = x, .log_x = log_x, .log_y = log_y, .count = count, .resolution = find_resolution(y, count), .hints = hints};
+    sample_slopes(s);
+    find_valleys(s);
+    drop_shallow_valleys(s);
+    add_lone_levels(s);
+    merge_false_edges(s);
+    write_levels(s, found);
+    free(s);
+    free(log_x);
+    return BJ_OK;
+}

@@ -1,0 +1,175 @@
+#include "stats/occupancy.h"
+
+#include <math.h>
+
+/* From direct-mapped to what no longer differs from a fully associative cache. */
+static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
+#define WAYS_COUNT (sizeof ways_tried / sizeof ways_tried[0])
+static const double retentions_tried[] = {0.0, 0.25, 0.5, 0.75, 1.0};
+#define RETENTION_COUNT (sizeof retentions_tried / sizeof retentions_tried[0])
+
+#define CAPACITY_STEPS_PER_OCTAVE 48
+#define CAPACITY_STEPS_MAX 240
+/* A fit never counts as better than this: below one part in a hundred the model itself is wrong. */
+#define ERROR_FLOOR 0.01
+#define LEAST_POINTS 3u
+
+/* Poisson: lines that share a set with the one looked at. */
+static double predict_random(const bj_occupancy_shape *shape, double ratio) {
+    double mean = shape->ways * ratio;
+    double probability = exp(-mean), missing = 0, seen = 0;
+    /* Far enough into the tail for what is left to be below a thousandth. */
+    unsigned last = (unsigned)(mean + 5 * sqrt(mean) + 5);
+    for (unsigned others = 0; others <= last; others++) {
+        seen += probability;
+        if (others + 1 > shape->ways)
+            missing += probability * (1 - shape->retention * shape->ways / (others + 1.0));
+        probability *= mean / (others + 1.0);
+    }
+    /* Many ways and a large ratio underflow: every set is overfull then, and as full as the mean. */
+    return seen > 0 ? missing / seen : 1 - shape->retention / ratio;
+}
+
+static double predict_contiguous(const bj_occupancy_shape *shape, double ratio) {
+    double lines = shape->ways * ratio; /* mean of a set */
+    double fewer = floor(lines), share_more = lines - fewer;
+    double misses = 0, total = 0;
+    for (int more = 0; more <= 1; more++) {
+        double held = fewer + more;
+        double weight = (more ? share_more : 1 - share_more) * held; /* by lines, not by sets */
+        total += weight;
+        if (held > shape->ways)
+            misses += weight * (1 - shape->retention * shape->ways / held);
+    }
+    return total > 0 ? misses / total : 0;
+}
+
+double bj_stats_predict_occupancy_misses(const bj_occupancy_shape *shape, double ratio) {
+    return shape->random_frames ? predict_random(shape, ratio) : predict_contiguous(shape, ratio);
+}
+
+typedef struct {
+    double low, high, error_square; /* of one fit: mean of squared relative errors */
+} line_fit;
+
+/* y = low + (high - low) misses, by least squares of relative errors: noise grows with the time. */
+static bool fit_line(const double *misses, const double *y, size_t count, line_fit *fit) {
+    double sw = 0, sm = 0, sy = 0, smm = 0, smy = 0;
+    for (size_t i = 0; i < count; i++) {
+        double w = 1 / (y[i] * y[i]);
+        sw += w;
+        sm += w * misses[i];
+        sy += w * y[i];
+        smm += w * misses[i] * misses[i];
+        smy += w * misses[i] * y[i];
+    }
+    double spread = smm - sm * sm / sw;
+    if (spread < 1e-9 * sw)
+        return false;
+    double slope = (smy - sm * sy / sw) / spread;
+    double low = (sy - slope * sm) / sw;
+    if (slope <= 0 || low <= 0)
+        return false;
+    double square = 0;
+    for (size_t i = 0; i < count; i++) {
+        double error = (y[i] - low - slope * misses[i]) / y[i];
+        square += error * error;
+    }
+    *fit = (line_fit){.low = low, .high = low + slope, .error_square = square / (double)count};
+    return true;
+}
+
+typedef struct {
+    const double *x, *y;
+    size_t count;
+    double first, step; /* log2 of the smallest capacity, and of the ratio of neighbours */
+    size_t steps;
+    double error_square[CAPACITY_STEPS_MAX]; /* best over the shapes; INFINITY: none */
+    double best_square;
+    bj_occupancy *fit;
+} search;
+
+#define POINTS_MAX 256u
+
+static void try_shape(search *s, const bj_occupancy_shape *shape) {
+    double misses[POINTS_MAX];
+    for (size_t k = 0; k < s->steps; k++) {
+        double capacity = exp2(s->first + (double)k * s->step);
+        for (size_t i = 0; i < s->count; i++)
+            misses[i] = bj_stats_predict_occupancy_misses(shape, s->x[i] / capacity);
+        line_fit fit;
+        if (!fit_line(misses, s->y, s->count, &fit))
+            continue;
+        if (fit.error_square < s->error_square[k])
+            s->error_square[k] = fit.error_square;
+        if (fit.error_square < s->best_square) {
+            s->best_square = fit.error_square;
+            s->fit->shape = *shape;
+            s->fit->low = fit.low;
+            s->fit->high = fit.high;
+            s->fit->error = sqrt(fit.error_square);
+        }
+    }
+}
+
+static void try_all_shapes(search *s) {
+    for (size_t w = 0; w < WAYS_COUNT; w++)
+        for (int random_frames = 0; random_frames <= 1; random_frames++)
+            for (size_t r = 0; r < RETENTION_COUNT; r++) {
+                bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, retentions_tried[r]};
+                try_shape(s, &shape);
+            }
+}
+
+/* Capacities weighted by likelihood: normal errors of the size of the best fit, so that equally good fits share. */
+static void weigh_capacities(search *s, double noise) {
+    double sigma_square = fmax(s->best_square, fmax(noise * noise, ERROR_FLOOR * ERROR_FLOOR));
+    double weight[CAPACITY_STEPS_MAX], total = 0, mean = 0;
+    for (size_t k = 0; k < s->steps; k++) {
+        weight[k] = exp(-0.5 * (double)s->count * (s->error_square[k] - s->best_square) / sigma_square);
+        total += weight[k];
+        mean += weight[k] * (s->first + (double)k * s->step);
+    }
+    s->fit->capacity = exp2(mean / total);
+    double below = 0;
+    bool low_found = false;
+    for (size_t k = 0; k < s->steps; k++) {
+        below += weight[k] / total;
+        double at = s->first + (double)k * s->step;
+        if (!low_found && below >= 0.025) {
+            s->fit->interval[0] = exp2(at - s->step / 2);
+            low_found = true;
+        }
+        s->fit->interval[1] = exp2(at + s->step / 2);
+        if (below >= 0.975)
+            break;
+    }
+}
+
+bool bj_stats_fit_occupancy(const double *x, const double *y, size_t count, double noise, double first, double last,
+                            const bj_occupancy_shape *only, bj_occupancy *fit) {
+    if (count < LEAST_POINTS || !(last > first))
+        return false;
+    double octaves = log2(last / first);
+    size_t steps = (size_t)(octaves * CAPACITY_STEPS_PER_OCTAVE) + 2;
+    if (steps > CAPACITY_STEPS_MAX)
+        steps = CAPACITY_STEPS_MAX;
+    search s = {.x = x,
+                .y = y,
+                .count = count < POINTS_MAX ? count : POINTS_MAX,
+                .first = log2(first),
+                .step = octaves / (double)(steps - 1),
+                .steps = steps,
+                .best_square = INFINITY,
+                .fit = fit};
+    for (size_t k = 0; k < steps; k++)
+        s.error_square[k] = INFINITY;
+    if (only != NULL)
+        try_shape(&s, only);
+    else
+        try_all_shapes(&s);
+    if (isinf(s.best_square))
+        return false;
+    weigh_capacities(&s, noise);
+    return true;
+}

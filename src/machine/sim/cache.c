@@ -1,0 +1,192 @@
+#include "machine/sim/cache.h"
+
+#include <stdlib.h>
+
+bj_sim_divisor bj_sim_make_divisor(uint32_t divisor) {
+    bj_sim_divisor made = {.divisor = divisor};
+    if ((divisor & (divisor - 1)) == 0) {
+        while ((1u << made.shift) < divisor)
+            made.shift++;
+    } else {
+        made.reciprocal = UINT64_MAX / divisor + 1;
+    }
+    return made;
+}
+
+bj_sim_cache_shape bj_sim_make_cache_shape(const bj_sim_cache_spec *spec) {
+    bj_sim_cache_shape shape = {
+        .sets = bj_sim_make_divisor((uint32_t)spec->sets),
+        .ways = (uint32_t)spec->ways,
+        .stride = ((uint32_t)spec->ways + 3u) & ~3u,
+        .index = spec->index,
+        .mapped = spec->mapped,
+        .replacement = spec->replacement,
+        .policy = spec->policy,
+    };
+    while ((UINT64_C(1) << shape.line_shift) < spec->line_bytes)
+        shape.line_shift++;
+    return shape;
+}
+
+bj_status bj_sim_open_cache(bj_sim_cache *cache, const bj_sim_cache_shape *shape, uint64_t *random_state,
+                            bj_error *error) {
+    *cache = (bj_sim_cache){.shape = shape, .random_state = random_state};
+    size_t bytes = (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0];
+    cache->tags = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    if (shape->replacement == BJ_SIM_PLRU)
+        cache->used = calloc(shape->sets.divisor, sizeof cache->used[0]);
+    if (cache->tags == NULL || (shape->replacement == BJ_SIM_PLRU && cache->used == NULL)) {
+        bj_sim_close_cache(cache);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated cache");
+    }
+    bj_sim_empty_cache(cache);
+    return BJ_OK;
+}
+
+void bj_sim_close_cache(bj_sim_cache *cache) {
+    free(cache->tags);
+    free(cache->used);
+    *cache = (bj_sim_cache){0};
+}
+
+void bj_sim_empty_cache(bj_sim_cache *cache) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    memset(cache->tags, 0xff, (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0]);
+    if (cache->used != NULL)
+        memset(cache->used, 0, shape->sets.divisor * sizeof cache->used[0]);
+}
+
+void bj_sim_shrink_cache(bj_sim_cache *cache) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    for (uint32_t set = 0; set < shape->sets.divisor; set++) {
+        uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+        for (uint32_t way = bj_sim_own_ways(shape, set); way < shape->ways; way++)
+            tags[way] = BJ_SIM_NO_LINE;
+    }
+}
+
+int bj_sim_find_line(const bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    const uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
+    if (!bj_sim_set_holds(tags, cache->shape->stride, line))
+        return -1;
+    int way = 0;
+    while (tags[way] != line)
+        way++;
+    return way;
+}
+
+/* Tree bits as a heap: node 1 is the root, node n has children 2n and 2n + 1; a set bit sends the victim right. */
+static void touch_tree(uint64_t *bits, uint32_t ways, uint32_t way) {
+    uint32_t node = 1;
+    for (uint32_t half = ways / 2; half > 0; half /= 2) {
+        bool right = (way & half) != 0;
+        if (right)
+            *bits &= ~(UINT64_C(1) << node);
+        else
+            *bits |= UINT64_C(1) << node;
+        node = 2 * node + right;
+    }
+}
+
+/* Ways from `own` on belong to others: a subtree that lies there is never entered. */
+static uint32_t pick_from_tree(uint64_t bits, uint32_t ways, uint32_t own) {
+    uint32_t node = 1, way = 0;
+    for (uint32_t half = ways / 2; half > 0; half /= 2) {
+        bool right = (bits >> node & 1) != 0 && (way | half) < own;
+        way |= right ? half : 0;
+        node = 2 * node + right;
+    }
+    return way;
+}
+
+static void touch_bits(uint64_t *bits, uint32_t own, uint32_t way) {
+    uint64_t all = own < 64 ? (UINT64_C(1) << own) - 1 : UINT64_MAX;
+    *bits |= UINT64_C(1) << way;
+    if ((*bits & all) == all)
+        *bits = UINT64_C(1) << way;
+}
+
+static uint32_t pick_from_bits(uint64_t bits, uint32_t own) {
+    for (uint32_t way = 0; way < own; way++) {
+        if ((bits >> way & 1) == 0)
+            return way;
+    }
+    return 0;
+}
+
+static bool has_tree(const bj_sim_cache_shape *shape) {
+    return (shape->ways & (shape->ways - 1)) == 0;
+}
+
+static void touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
+    if (has_tree(cache->shape))
+        touch_tree(&cache->used[set], cache->shape->ways, way);
+    else
+        touch_bits(&cache->used[set], bj_sim_own_ways(cache->shape, set), way);
+}
+
+void bj_sim_touch_way(bj_sim_cache *cache, uint32_t set, int way) {
+    if (cache->shape->replacement == BJ_SIM_LRU) {
+        uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
+        uint32_t line = tags[way];
+        memmove(tags + 1, tags, (size_t)way * sizeof tags[0]);
+        tags[0] = line;
+    } else if (cache->shape->replacement == BJ_SIM_PLRU) {
+        touch_plru(cache, set, (uint32_t)way);
+    }
+}
+
+/* xorshift64*, upper half: the model draws one a miss, so it must cost next to nothing. */
+static uint32_t draw(uint64_t *state, uint32_t bound) {
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return (uint32_t)((((x * 0x2545f4914f6cdd1du) >> 32) * bound) >> 32);
+}
+
+static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_t *tags, uint32_t own) {
+    if (bj_sim_set_holds(tags, cache->shape->stride, BJ_SIM_NO_LINE)) {
+        for (uint32_t way = 0; way < own; way++) {
+            if (tags[way] == BJ_SIM_NO_LINE)
+                return way;
+        }
+    }
+    if (cache->shape->replacement == BJ_SIM_RANDOM)
+        return draw(cache->random_state, own);
+    if (has_tree(cache->shape))
+        return pick_from_tree(cache->used[set], cache->shape->ways, own);
+    return pick_from_bits(cache->used[set], own);
+}
+
+uint32_t bj_sim_insert_line(bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+    uint32_t own = bj_sim_own_ways(shape, set);
+    uint32_t victim;
+    if (shape->replacement == BJ_SIM_LRU) {
+        victim = tags[own - 1];
+        memmove(tags + 1, tags, (own - 1) * sizeof tags[0]);
+        tags[0] = line;
+        return victim;
+    }
+    uint32_t way = pick_victim_way(cache, set, tags, own);
+    victim = tags[way];
+    tags[way] = line;
+    if (shape->replacement == BJ_SIM_PLRU)
+        touch_plru(cache, set, way);
+    return victim;
+}
+
+void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+    uint32_t last = (uint32_t)way;
+    if (shape->replacement == BJ_SIM_LRU) {
+        /* The order of use has no gaps: free ways are at the end, where the next victim is looked for. */
+        last = bj_sim_own_ways(shape, set) - 1;
+        memmove(tags + way, tags + way + 1, (last - (uint32_t)way) * sizeof tags[0]);
+    }
+    tags[last] = BJ_SIM_NO_LINE;
+}

@@ -1,0 +1,272 @@
+#include "machine/sim/hierarchy.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "machine/machine.h"
+
+static bool is_simple(const bj_sim_spec *spec) {
+    bool simple = spec->prefetchers == 0 && spec->neighbour == 0;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        simple = simple && spec->caches[i].replacement == BJ_SIM_LRU && spec->caches[i].policy == BJ_SIM_NEITHER;
+    return simple;
+}
+
+bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,
+                                uint64_t seed, bj_error *error) {
+    *hierarchy = (bj_sim_hierarchy){
+        .spec = spec, .space = space, .random_state = bj_random_mix(seed, 0) | 1, .simple = is_simple(spec)};
+    bool have_memory = (hierarchy->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL;
+    for (size_t i = 0; i < spec->cache_count; i++) {
+        size_t instances = spec->cpus / spec->caches[i].shared_by;
+        hierarchy->shapes[i] = bj_sim_make_cache_shape(&spec->caches[i]);
+        hierarchy->instances[i] = calloc(instances, sizeof(bj_sim_cache));
+        hierarchy->open_instances[i] = calloc(instances, sizeof(uint32_t));
+        have_memory = have_memory && hierarchy->instances[i] != NULL && hierarchy->open_instances[i] != NULL;
+    }
+    if (have_memory)
+        return BJ_OK;
+    bj_sim_close_hierarchy(hierarchy);
+    return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the simulated caches");
+}
+
+void bj_sim_close_hierarchy(bj_sim_hierarchy *hierarchy) {
+    const bj_sim_spec *spec = hierarchy->spec;
+    for (size_t i = 0; i < spec->cache_count; i++) {
+        for (size_t j = 0; j < hierarchy->open_count[i]; j++)
+            bj_sim_close_cache(&hierarchy->instances[i][hierarchy->open_instances[i][j]]);
+        free(hierarchy->instances[i]);
+        free(hierarchy->open_instances[i]);
+    }
+    for (size_t i = 0; hierarchy->cpus != NULL && i < spec->cpus; i++) {
+        for (size_t j = 0; hierarchy->cpus[i] != NULL && j < spec->tlb_count; j++)
+            bj_sim_close_tlb(&hierarchy->cpus[i]->tlbs[j]);
+        free(hierarchy->cpus[i]);
+    }
+    free(hierarchy->cpus);
+    *hierarchy = (bj_sim_hierarchy){.spec = spec};
+}
+
+static bj_status get_instance(bj_sim_hierarchy *hierarchy, size_t level, size_t position, bj_sim_cache **cache,
+                              bj_error *error) {
+    size_t which = position / hierarchy->spec->caches[level].shared_by;
+    *cache = &hierarchy->instances[level][which];
+    if ((*cache)->tags != NULL)
+        return BJ_OK;
+    bj_status status = bj_sim_open_cache(*cache, &hierarchy->shapes[level], &hierarchy->random_state, error);
+    if (status == BJ_OK)
+        hierarchy->open_instances[level][hierarchy->open_count[level]++] = (uint32_t)which;
+    return status;
+}
+
+bj_status bj_sim_get_cpu(bj_sim_hierarchy *hierarchy, size_t position, bj_sim_cpu **cpu, bj_error *error) {
+    const bj_sim_spec *spec = hierarchy->spec;
+    if (hierarchy->cpus[position] == NULL) {
+        bj_sim_cpu *made = calloc(1, sizeof *made);
+        if (made == NULL)
+            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated cpu");
+        made->position = position;
+        bj_status status = BJ_OK;
+        for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++)
+            status = get_instance(hierarchy, i, position, &made->caches[i], error);
+        for (size_t i = 0; status == BJ_OK && i < spec->tlb_count; i++)
+            status = bj_sim_open_tlb(&made->tlbs[i], &spec->tlbs[i], error);
+        if (status != BJ_OK) {
+            for (size_t i = 0; i < spec->tlb_count; i++)
+                bj_sim_close_tlb(&made->tlbs[i]);
+            free(made);
+            return status;
+        }
+        hierarchy->cpus[position] = made;
+    }
+    *cpu = hierarchy->cpus[position];
+    return BJ_OK;
+}
+
+void bj_sim_empty_caches_of(bj_sim_cpu *cpu, size_t cache_count) {
+    for (size_t i = 0; i < cache_count; i++)
+        bj_sim_empty_cache(cpu->caches[i]);
+}
+
+void bj_sim_empty_all_caches(bj_sim_hierarchy *hierarchy) {
+    for (size_t i = 0; i < hierarchy->spec->cache_count; i++) {
+        for (size_t j = 0; j < hierarchy->open_count[i]; j++)
+            bj_sim_empty_cache(&hierarchy->instances[i][hierarchy->open_instances[i][j]]);
+    }
+}
+
+void bj_sim_set_neighbour_share(bj_sim_hierarchy *hierarchy, double share) {
+    size_t last = hierarchy->spec->cache_count - 1;
+    bj_sim_cache_shape *shape = &hierarchy->shapes[last];
+    uint32_t taken = (uint32_t)(share * shape->ways * 256);
+    /* Rounding up in some sets must leave one way everywhere. */
+    uint32_t most = (shape->ways - 1) * 256;
+    taken = taken > most ? most : taken;
+    bool grew = taken > shape->taken_256ths;
+    shape->taken_256ths = taken;
+    for (size_t i = 0; grew && i < hierarchy->open_count[last]; i++)
+        bj_sim_shrink_cache(&hierarchy->instances[last][hierarchy->open_instances[last][i]]);
+}
+
+/* Takes the line out of every nearer cache below this instance. */
+static void invalidate_nearer(bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, size_t level, uint32_t line) {
+    const bj_sim_spec *spec = hierarchy->spec;
+    uint64_t first = (uint64_t)line << hierarchy->shapes[level].line_shift;
+    uint64_t first_physical = bj_sim_translate(hierarchy->space, first);
+    size_t outer = cpu->position / spec->caches[level].shared_by;
+    for (size_t i = 0; i < level; i++) {
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[i];
+        size_t per_outer = spec->caches[level].shared_by / spec->caches[i].shared_by;
+        for (size_t j = 0; j < hierarchy->open_count[i]; j++) {
+            if (hierarchy->open_instances[i][j] / per_outer != outer)
+                continue;
+            bj_sim_cache *cache = &hierarchy->instances[i][hierarchy->open_instances[i][j]];
+            for (uint64_t at = 0; at < spec->caches[level].line_bytes; at += spec->caches[i].line_bytes) {
+                uint32_t set = bj_sim_pick_set(shape, first + at, first_physical + at);
+                int way = bj_sim_find_line(cache, set, (uint32_t)((first + at) >> shape->line_shift));
+                if (way >= 0)
+                    bj_sim_remove_way(cache, set, way);
+            }
+        }
+    }
+}
+
+/* The line has left `level`: what that means for nearer levels, and for an exclusive one behind. */
+static void settle_evicted(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, size_t level, uint32_t line) {
+    while (line != BJ_SIM_NO_LINE) {
+        if (hierarchy->shapes[level].policy == BJ_SIM_INCLUSIVE)
+            invalidate_nearer(hierarchy, cpu, level, line);
+        level++;
+        if (level == hierarchy->spec->cache_count || hierarchy->shapes[level].policy != BJ_SIM_EXCLUSIVE)
+            return;
+        uint64_t address = (uint64_t)line << hierarchy->shapes[level].line_shift;
+        uint32_t set = bj_sim_pick_set(&hierarchy->shapes[level], address, bj_sim_translate(hierarchy->space, address));
+        int way = bj_sim_find_line(cpu->caches[level], set, line);
+        if (way >= 0) {
+            bj_sim_touch_way(cpu->caches[level], set, way);
+            return;
+        }
+        line = bj_sim_insert_line(cpu->caches[level], set, line);
+    }
+}
+
+/* Brings the address into `nearest` and outwards; returns the level where it was found. */
+static unsigned fetch(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
+                      unsigned nearest) {
+    unsigned count = (unsigned)hierarchy->spec->cache_count;
+    uint32_t sets[BJ_SIM_MAX_CACHES];
+    unsigned found = nearest;
+    for (; found < count; found++) {
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[found];
+        sets[found] = bj_sim_pick_set(shape, address, physical);
+        int way = bj_sim_find_line(cpu->caches[found], sets[found], (uint32_t)(address >> shape->line_shift));
+        if (way < 0)
+            continue;
+        if (shape->policy == BJ_SIM_EXCLUSIVE && found != nearest)
+            bj_sim_remove_way(cpu->caches[found], sets[found], way);
+        else
+            bj_sim_touch_way(cpu->caches[found], sets[found], way);
+        break;
+    }
+    for (unsigned level = found; level-- > nearest;) {
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        if (shape->policy == BJ_SIM_EXCLUSIVE && level != nearest)
+            continue;
+        uint32_t line = (uint32_t)(address >> shape->line_shift);
+        settle_evicted(hierarchy, cpu, level, bj_sim_insert_line(cpu->caches[level], sets[level], line));
+    }
+    return found;
+}
+
+static void load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
+    unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
+    cpu->counts.hits[hit]++;
+    if (hierarchy->spec->prefetchers == 0)
+        return;
+    const bj_sim_prefetch_rules rules = {
+        .prefetchers = hierarchy->spec->prefetchers,
+        .line_shift = hierarchy->shapes[0].line_shift,
+        .page_shift = hierarchy->space->page_shift,
+        .level_count = (unsigned)hierarchy->spec->cache_count,
+    };
+    bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
+    unsigned count = bj_sim_watch_load(&cpu->prefetch, &rules, address, hit, wanted);
+    for (unsigned i = 0; i < count; i++)
+        fetch(hierarchy, cpu, wanted[i].address, bj_sim_translate(hierarchy->space, wanted[i].address),
+              wanted[i].level);
+}
+
+static void look_up_page(const bj_sim_spec *spec, bj_sim_cpu *cpu, uint32_t page) {
+    size_t level = 0;
+    while (level < spec->tlb_count && !bj_sim_use_tlb(&cpu->tlbs[level], page))
+        level++;
+    cpu->counts.tlb_hits[level]++;
+}
+
+/* A block of accesses at a time: the addresses are known beforehand, so the host can fetch our tables while we work
+ * on earlier ones. */
+enum { BLOCK = 32 };
+
+typedef struct {
+    uint64_t virtual_address[BLOCK], physical_address[BLOCK];
+    uint32_t page[BLOCK];
+} block;
+
+/* Tables below this stay in the host's nearest caches anyway. */
+static const size_t SMALL_TABLE = 32768;
+
+static void prepare_block(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                          const uint32_t *places, size_t count, block *prepared) {
+    /* Huge pages have names of their own in the TLBs. */
+    uint32_t kind = mapping->huge ? UINT32_C(1) << 31 : 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = mapping->address + (uint64_t)places[i] * BJ_WALK_WORD_BYTES;
+        prepared->virtual_address[i] = address;
+        prepared->physical_address[i] = bj_sim_translate(hierarchy->space, address);
+        prepared->page[i] = (uint32_t)(address >> mapping->page_shift) | kind;
+    }
+    for (size_t level = 0; level < hierarchy->spec->cache_count; level++) {
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        if ((size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) <= SMALL_TABLE)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t set = bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]);
+            const uint32_t *tags = cpu->caches[level]->tags + (size_t)set * shape->stride;
+            __builtin_prefetch(tags, 1);
+            __builtin_prefetch(tags + shape->ways - 1, 1);
+        }
+    }
+}
+
+static void load_block_simply(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count) {
+    unsigned levels = (unsigned)hierarchy->spec->cache_count;
+    for (size_t i = 0; i < count; i++) {
+        unsigned level = 0;
+        for (; level < levels; level++) {
+            const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+            uint32_t set = bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]);
+            uint32_t line = (uint32_t)(prepared->virtual_address[i] >> shape->line_shift);
+            if (bj_sim_lru_use(cpu->caches[level]->tags + (size_t)set * shape->stride, shape->ways, shape->stride,
+                               line))
+                break;
+        }
+        cpu->counts.hits[level]++;
+    }
+}
+
+void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                         const uint32_t *places, size_t count) {
+    block prepared;
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t now = count - done < BLOCK ? count - done : BLOCK;
+        prepare_block(hierarchy, cpu, mapping, places + done, now, &prepared);
+        for (size_t i = 0; i < now; i++)
+            look_up_page(hierarchy->spec, cpu, prepared.page[i]);
+        if (hierarchy->simple) {
+            load_block_simply(hierarchy, cpu, &prepared, now);
+        } else {
+            for (size_t i = 0; i < now; i++)
+                load(hierarchy, cpu, prepared.virtual_address[i], prepared.physical_address[i]);
+        }
+    }
+}

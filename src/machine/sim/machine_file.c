@@ -1,0 +1,119 @@
+/* The top level of a machine file: defaults, then the sections in the order in which they need each other. */
+#include "machine/sim/machine_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/sim/machine_sections.h"
+
+static void set_defaults(bj_sim_spec *spec) {
+    spec->clock_ghz = 1.0;
+    spec->cpus = spec->smt = spec->numa_nodes = spec->sockets = 1;
+    spec->misses_in_flight = 10;
+    spec->page_bytes = 4096;
+    spec->walk_cycles = 30;
+    spec->memory_cpu_gbs = 10;
+    spec->spill_cycles = 4;
+    spec->slot_ms = 4.0;
+    spec->interrupt_us = 30;
+    spec->interrupts_per_slot = 1.0;
+    spec->exchange_overlap = 4;
+    spec->spike_factor = 10;
+}
+
+static bj_status check_cpus(const bj_sim_reader *reader, const bj_sim_spec *spec) {
+    bj_sim_place top = bj_sim_place_top();
+    const struct {
+        const char *name;
+        uint64_t value;
+    } divisors[] = {{"smt", spec->smt}, {"numa_nodes", spec->numa_nodes}, {"sockets", spec->sockets}};
+    for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
+        if (spec->cpus % divisors[i].value != 0) {
+            bj_sim_place place = bj_sim_place_in(&top, divisors[i].name);
+            return bj_sim_expected(reader, &place, "a divisor of cpus (%d)", (int)spec->cpus);
+        }
+    }
+    if (spec->cpus % (spec->sockets * spec->smt) != 0) {
+        bj_sim_place place = bj_sim_place_in(&top, "sockets");
+        return bj_sim_expected(reader, &place, "whole cores in each socket");
+    }
+    return BJ_OK;
+}
+
+static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec *spec) {
+    enum { SECTIONS = 14 };
+    json_t *values[SECTIONS] = {NULL};
+    const struct {
+        const char *name;
+        bj_sim_read_section *read;
+    } sections[SECTIONS] = {
+        {"numbering", bj_sim_read_numbering},
+        {"page", bj_sim_read_page},
+        {"caches", bj_sim_read_caches},
+        {"memory", bj_sim_read_memory},
+        {"tlbs", bj_sim_read_tlbs},
+        {"prefetchers", bj_sim_read_prefetchers},
+        {"ops", bj_sim_read_ops},
+        {"registers", bj_sim_read_registers},
+        {"shared_units", bj_sim_read_units},
+        {"scheduler", bj_sim_read_scheduler},
+        {"exchange", bj_sim_read_exchange},
+        {"messages", bj_sim_read_messages},
+        {"claims", bj_sim_read_claims},
+        {"noise", bj_sim_read_noise},
+    };
+    static const char *const formats[] = {"blackjack-machine/1", NULL};
+    int format = 0;
+    bj_sim_field fields[SECTIONS + 12] = {
+        {.name = "format", .kind = BJ_SIM_FIELD_CHOICE, .target = &format, .choices = formats},
+        {.name = "name", .kind = BJ_SIM_FIELD_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
+        {.name = "summary", .kind = BJ_SIM_FIELD_TEXT, .target = spec->summary, .room = sizeof spec->summary},
+        {"clock_ghz", BJ_SIM_FIELD_NUMBER, &spec->clock_ghz, 0.001, 100, NULL, 0, false},
+        {"cpus", BJ_SIM_FIELD_COUNT, &spec->cpus, 1, BJ_SIM_MAX_CPUS, NULL, 0, false},
+        {"smt", BJ_SIM_FIELD_COUNT, &spec->smt, 1, 16, NULL, 0, false},
+        {"numa_nodes", BJ_SIM_FIELD_COUNT, &spec->numa_nodes, 1, 256, NULL, 0, false},
+        {"sockets", BJ_SIM_FIELD_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
+        {"misses_in_flight", BJ_SIM_FIELD_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
+        {"walk", BJ_SIM_FIELD_NUMBER, &spec->walk_cycles, 0, 1e5, NULL, 0, false},
+        {"spill", BJ_SIM_FIELD_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
+        {"exchange_overlap", BJ_SIM_FIELD_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
+    };
+    for (size_t i = 0; i < SECTIONS; i++)
+        fields[12 + i] = (bj_sim_field){
+            .name = sections[i].name,
+            .kind = BJ_SIM_FIELD_ANY,
+            .target = &values[i],
+            .required = strcmp(sections[i].name, "caches") == 0,
+        };
+    bj_sim_place top = bj_sim_place_top();
+    bj_status status = bj_sim_read_fields(reader, &top, root, fields, sizeof fields / sizeof fields[0]);
+    if (status == BJ_OK)
+        status = check_cpus(reader, spec);
+    /* Absent sections are called too: they fill in defaults that depend on others. */
+    for (size_t i = 0; status == BJ_OK && i < SECTIONS; i++) {
+        bj_sim_place place = bj_sim_place_in(&top, sections[i].name);
+        status = sections[i].read(reader, &place, values[i], spec);
+    }
+    return status;
+}
+
+bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error) {
+    bj_sim_reader reader = {.file = path, .error = error};
+    json_t *root = NULL;
+    bj_status status = bj_sim_read_json(&reader, &root);
+    if (status != BJ_OK)
+        return status;
+    bj_sim_spec *read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: no memory for the machine", path);
+    } else {
+        set_defaults(read);
+        status = read_top(&reader, root, read);
+    }
+    json_decref(root);
+    if (status == BJ_OK)
+        *spec = read;
+    else
+        free(read);
+    return status;
+}

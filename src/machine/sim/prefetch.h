@@ -1,0 +1,47 @@
+/* Hardware prefetchers, as simple as shows what they do to a measurement. They watch one cpu's loads, never cross
+ * a base page, and what they ask for is there at once.
+ *
+ * next_line  a load that misses the first level brings the following line into the second.
+ * adjacent   the same for the other half of the aligned pair of lines.
+ * stride     three loads at one distance (at most 2 KiB) bring the next two at that distance into the second level.
+ * region     two habits, both inside aligned 2 KiB regions. Follower: when loads are usually followed by one at a
+ * certain distance, a load that opens a region and misses the second level brings its follower there (it unlearns twice
+ * as fast as it learns, so that decoys defeat it). Dense region: the fourth different line of one of the 8 regions last
+ * used brings the rest of that region into the first level.
+ *
+ * "Second" level: the first one on machines that have no other. */
+#ifndef BJ_MACHINE_SIM_PREFETCH_H
+#define BJ_MACHINE_SIM_PREFETCH_H
+
+#include <stdint.h>
+
+enum { BJ_SIM_REGION_SHIFT = 11, BJ_SIM_REGIONS = 8, BJ_SIM_MOST_PREFETCHES = 160 };
+
+typedef struct {
+    uint64_t last_address;
+    int64_t last_distance;
+    unsigned stride_streak;
+    int opened_region;                     /* the last load was the first in its region */
+    int64_t follower;                      /* distance in lines */
+    int follower_trust;                    /* 0 to 3 */
+    uint64_t regions[BJ_SIM_REGIONS];      /* order of use, latest first */
+    uint64_t region_lines[BJ_SIM_REGIONS]; /* a bit a line that was loaded */
+} bj_sim_prefetch_state;
+
+typedef struct {
+    uint64_t address;
+    unsigned level; /* to bring it into, from 0 */
+} bj_sim_prefetch;
+
+typedef struct {
+    unsigned prefetchers; /* bj_sim_prefetchers */
+    unsigned line_shift;  /* of the first level */
+    unsigned page_shift;
+    unsigned level_count;
+} bj_sim_prefetch_rules;
+
+/* Tells of a load that hit at `hit_level` (from 0); returns how many prefetches it caused. */
+unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, uint64_t address,
+                           unsigned hit_level, bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES]);
+
+#endif

@@ -1,0 +1,174 @@
+/* A simulated machine behind the seam: opening, arenas, clock and chains. Walks are in sim_walks.c. */
+#include "machine/sim/sim_machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
+static const double CHAIN_OPERATIONS = 20000; /* of one stream in a sample: what the virtual clock is charged */
+
+/* Purposes of the machine's random streams. */
+enum { STREAM_SPACE, STREAM_CACHES, STREAM_NOISE, STREAM_ARENAS };
+
+bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position) {
+    for (size_t i = 0; i < spec->cpus; i++) {
+        if (spec->os_number[i] == cpu) {
+            *position = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position) {
+    return position / (spec->cpus / spec->numa_nodes);
+}
+
+static void close_machine(bj_machine *machine) {
+    bj_sim_machine *self = machine->self;
+    if (self != NULL) {
+        if (self->hierarchy.spec != NULL)
+            bj_sim_close_hierarchy(&self->hierarchy);
+        bj_sim_close_space(&self->space);
+        free(self->spec);
+    }
+    free(self);
+    free(machine);
+}
+
+static double read_clock(bj_machine *machine) {
+    const bj_sim_machine *self = machine->self;
+    return self->clock_s;
+}
+
+static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
+                            bj_error *error) {
+    bj_sim_machine *self = machine->self;
+    size_t position;
+    if (!bj_sim_find_position(self->spec, cpu, &position))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, cpu);
+    if (bytes == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an arena of no bytes");
+    if (pages == BJ_PAGES_HUGE && self->spec->huge_bytes == 0)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s grants no huge pages", self->where);
+    if (bytes > MEMORY_LIMIT_BYTES || self->mapped_bytes + bytes > MEMORY_LIMIT_BYTES)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s has no memory for an arena of %zu bytes", self->where,
+                                 bytes);
+    bj_arena *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated arena");
+    made->bytes = bytes;
+    made->node = bj_sim_node_of(self->spec, position);
+    uint64_t seed = bj_random_mix(bj_random_mix(self->seed, STREAM_ARENAS), self->arenas_opened++);
+    bj_status status = bj_sim_map_pages(&self->space, bytes, pages == BJ_PAGES_HUGE, seed, &made->mapping, error);
+    if (status != BJ_OK) {
+        free(made);
+        return status;
+    }
+    if (self->space.wraps != self->wraps_seen) {
+        /* Addresses come round again: what is cached under their names is of long gone mappings. */
+        self->wraps_seen = self->space.wraps;
+        bj_sim_empty_all_caches(&self->hierarchy);
+    }
+    self->mapped_bytes += bytes;
+    *arena = made;
+    return BJ_OK;
+}
+
+static void close_arena(bj_machine *machine, bj_arena *arena) {
+    bj_sim_machine *self = machine->self;
+    if (arena == NULL)
+        return;
+    self->mapped_bytes -= arena->bytes;
+    bj_sim_unmap_pages(&self->space, arena->mapping);
+    free(arena);
+}
+
+static bj_status run_chain(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
+                           bj_error *error) {
+    bj_sim_machine *self = machine->self;
+    const bj_sim_spec *spec = self->spec;
+    size_t position;
+    if (!bj_sim_find_position(spec, chain->cpu, &position))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, chain->cpu);
+    if (chain->streams == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "a chain of no streams");
+    char name[2 * BJ_SIM_NAME_ROOM];
+    snprintf(name, sizeof name, "%s.%s", chain->type, chain->operation);
+    const bj_sim_op_spec *op = NULL;
+    for (size_t i = 0; i < spec->op_count; i++)
+        op = strcmp(spec->ops[i].name, name) == 0 ? &spec->ops[i] : op;
+    if (op == NULL)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s has no operation %s", self->where, name);
+    double cycles = op->latency_cycles;
+    double by_issue = chain->streams / op->per_cycle;
+    double by_flight = chain->streams * op->latency_cycles / op->in_flight;
+    cycles = by_issue > cycles ? by_issue : cycles;
+    cycles = by_flight > cycles ? by_flight : cycles;
+    for (unsigned i = 0; i < repetitions; i++) {
+        ns_per_operation[i] = bj_sim_add_noise(&self->noise, cycles / spec->clock_ghz, self->clock_s);
+        self->clock_s += ns_per_operation[i] * CHAIN_OPERATIONS * 1e-9;
+    }
+    return BJ_OK;
+}
+
+static int compare_ints(const void *a, const void *b) {
+    int left = *(const int *)a, right = *(const int *)b;
+    return (left > right) - (left < right);
+}
+
+static void fill_facts(bj_machine *machine) {
+    bj_sim_machine *self = machine->self;
+    const bj_sim_spec *spec = self->spec;
+    memcpy(self->cpus, spec->os_number, spec->cpus * sizeof self->cpus[0]);
+    qsort(self->cpus, spec->cpus, sizeof self->cpus[0], compare_ints);
+    snprintf(self->where, sizeof self->where, "sim:%s", spec->name);
+    machine->facts = (bj_machine_facts){
+        .name = spec->name,
+        .where = self->where,
+        .cpus = self->cpus,
+        .cpu_count = spec->cpus,
+        .page_bytes = spec->page_bytes,
+        .huge_bytes = spec->huge_bytes,
+        .memory_limit_bytes = MEMORY_LIMIT_BYTES,
+        .simulated = true,
+    };
+}
+
+static const bj_machine_verbs verbs = {
+    .close = close_machine,
+    .read_clock = read_clock,
+    .open_arena = open_arena,
+    .close_arena = close_arena,
+    .run_walks = bj_sim_run_walks,
+    .run_chain = run_chain,
+    .read_claim = bj_sim_read_claim,
+};
+
+bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine, bj_error *error) {
+    bj_machine *made = calloc(1, sizeof *made);
+    bj_sim_machine *self = calloc(1, sizeof *self);
+    if (made == NULL || self == NULL) {
+        free(made);
+        free(self);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated machine");
+    }
+    made->verbs = &verbs;
+    made->self = self;
+    self->seed = seed;
+    bj_status status = bj_sim_load_spec(path, &self->spec, error);
+    if (status == BJ_OK)
+        status = bj_sim_open_space(&self->space, self->spec, bj_random_mix(seed, STREAM_SPACE), error);
+    if (status == BJ_OK)
+        status = bj_sim_open_hierarchy(&self->hierarchy, self->spec, &self->space, bj_random_mix(seed, STREAM_CACHES),
+                                       error);
+    if (status != BJ_OK) {
+        close_machine(made);
+        return status;
+    }
+    bj_sim_seed_noise(&self->noise, self->spec, bj_random_mix(seed, STREAM_NOISE));
+    fill_facts(made);
+    *machine = made;
+    return BJ_OK;
+}

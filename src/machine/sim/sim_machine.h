@@ -1,0 +1,39 @@
+/* The simulated machine's own state, shared by the files that implement its verbs (and by tests that count misses). */
+#ifndef BJ_MACHINE_SIM_SIM_MACHINE_H
+#define BJ_MACHINE_SIM_SIM_MACHINE_H
+
+#include "machine/machine.h"
+#include "machine/sim/hierarchy.h"
+#include "machine/sim/noise.h"
+
+typedef struct {
+    bj_sim_spec *spec;
+    bj_sim_space space;
+    bj_sim_hierarchy hierarchy;
+    bj_sim_noise noise;
+    uint64_t seed;
+    uint64_t arenas_opened;
+    uint64_t mapped_bytes;
+    unsigned wraps_seen;
+    double clock_s;            /* virtual */
+    int cpus[BJ_SIM_MAX_CPUS]; /* OS numbers, ascending */
+    char where[BJ_SIM_NAME_ROOM + 8];
+} bj_sim_machine;
+
+struct bj_arena {
+    bj_sim_mapping *mapping;
+    uint64_t bytes;
+    size_t node; /* whose memory it is: that of the cpu which touched it */
+};
+
+/* The tree position of an OS cpu number; false: there is no such cpu. */
+bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position);
+size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position);
+
+/* The verb run_walks. */
+bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
+                           double *ns_per_access, bj_error *error);
+/* The verb read_claim. */
+bool bj_sim_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
+
+#endif

@@ -1,0 +1,10 @@
+/* Monotonicity enforcement (blackjackbench-2012, 4.1): curves that can only rise in truth are made to. */
+#ifndef BJ_STATS_MONOTONE_H
+#define BJ_STATS_MONOTONE_H
+
+#include <stddef.h>
+
+/* In place: y[i] becomes the least of y[i], y[i + 1], …. NaN points stay NaN and lower nobody. */
+void bj_stats_enforce_monotone(double *y, size_t count);
+
+#endif

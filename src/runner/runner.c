@@ -93,14 +93,10 @@ static double share_s(const run_state *state) {
 
 static bj_measure_request make_request(run_state *state, const bj_probe *probe, const bj_answers *earlier) {
     double share = share_s(state);
-    bj_effort effort = state->plan->effort;
-    /* A smaller plan that is carried out beats a larger one that is cut off. */
-    while (effort > BJ_EFFORT_QUICK && probe->cost_s[effort] > share)
-        effort--;
     return (bj_measure_request){
         .machine = state->machine,
         .cpu = state->plan->cpu,
-        .effort = effort,
+        .effort = state->plan->effort,
         .seed = bj_runner_seed_probe(state->plan->seed, probe->name),
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
         /* A quarter: a control group kills where an allocation would never fail. */

@@ -1,0 +1,69 @@
+/* The command line: one descriptor a command, from which parsing and help derive.
+ *
+ * To add a command: write cmd_<name>.c with the descriptor last, add its line to command_list.h. */
+#ifndef BJ_CLI_CLI_H
+#define BJ_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/* Exit statuses, as the profile's description has them. */
+enum { BJ_EXIT_OK = 0, BJ_EXIT_FAILED = 1, BJ_EXIT_USAGE = 2, BJ_EXIT_RESOURCE = 3, BJ_EXIT_INTERRUPTED = 130 };
+
+typedef struct {
+    const char *name;     /* without the dashes */
+    char letter;          /* 'o' for -o; 0: none */
+    const char *argument; /* "FILE"; NULL: a switch */
+    const char *help;
+} bj_cli_option;
+
+typedef struct {
+    const bj_cli_option *option;
+    const char *value; /* NULL for a switch */
+} bj_cli_given;
+
+typedef struct {
+    bj_cli_given *given;
+    size_t given_count;
+    const char **operands;
+    size_t operand_count;
+} bj_cli_arguments;
+
+typedef struct {
+    const char *name;
+    const char *synopsis; /* operands and options, after the name; lines separated by \n */
+    const char *summary;  /* one line */
+    const char *details;  /* paragraphs for `help COMMAND`; NULL: none */
+    const bj_cli_option *options;
+    size_t option_count;
+    size_t least_operands, most_operands;
+    int (*run)(const bj_cli_arguments *arguments); /* returns the exit status */
+} bj_cli_command;
+
+extern const bj_cli_command *const bj_cli_commands[];
+extern const size_t bj_cli_command_count;
+const bj_cli_command *bj_cli_find_command(const char *name);
+
+/* Options may stand anywhere, as --name VALUE, --name=VALUE, -oVALUE or -o VALUE; "--" ends them. */
+bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
+                                 bj_error *error) BJ_WARN_UNUSED;
+void bj_cli_free_arguments(bj_cli_arguments *arguments);
+bool bj_cli_is_given(const bj_cli_arguments *arguments, const char *option);
+/* The last value given; NULL: none. */
+const char *bj_cli_find_value(const bj_cli_arguments *arguments, const char *option);
+
+/* One line "blackjack: …" on standard error. */
+void bj_cli_complain(const char *format, ...) BJ_PRINTF(1, 2);
+int bj_cli_exit_status(bj_status status);
+/* Says the error and returns the exit status that goes with it. */
+int bj_cli_fail(bj_status status, const bj_error *error);
+
+void bj_cli_print_help(void);
+void bj_cli_print_command_help(const bj_cli_command *command);
+
+/* " (did you mean 'cache'?)" when one of the names is close to the word, else "". */
+void bj_cli_suggest(const char *word, const char *const *names, size_t count, char *text, size_t room);
+
+#endif

@@ -1,0 +1,157 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/csv.h"
+#include "cli/values.h"
+#include "probes/probe.h"
+#include "profile/profile.h"
+#include "runner/keys.h"
+#include "runner/runner.h"
+#include "runner/settle.h"
+
+/* More levels than any machine has. */
+#define MAX_LEVEL 16
+
+typedef struct {
+    const bj_probe *probe;
+    bj_analyse_request request;
+    bj_answers known;
+    bj_curves samples;
+    bj_answers answers;
+} analysis;
+
+static const char *find_unit(const char *key) {
+    for (size_t i = 0; i < bj_probe_count; i++) {
+        const bj_probe_key *entry = bj_runner_find_key(bj_probes[i], key);
+        if (entry != NULL)
+            return entry->unit;
+    }
+    return NULL;
+}
+
+static bj_status add_known(const char *text, bj_answers *known, bj_error *error) {
+    const char *equals = strchr(text, '=');
+    double value;
+    char key[64];
+    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+    if (length == 0 || length >= sizeof key || !bj_base_parse_double(equals + 1, &value) || !(value > 0))
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "--known: expected KEY=VALUE with a positive number, found '%.60s'", text);
+    memcpy(key, text, length);
+    key[length] = '\0';
+    const char *unit = find_unit(key);
+    /* Perhaps of a probe that this version does not have; perhaps a slip that would go unnoticed. */
+    if (unit == NULL)
+        bj_cli_complain("warning: --known %s: no probe here answers that key", key);
+    bj_characteristic *answer;
+    bj_status status = bj_answers_put(known, key, unit != NULL ? unit : "", &answer, error);
+    if (status != BJ_OK)
+        return status;
+    answer->status = BJ_ANSWER_OK;
+    answer->value = value;
+    answer->confidence = BJ_CONFIDENCE_HIGH;
+    return BJ_OK;
+}
+
+static bj_status read_level(const bj_cli_arguments *arguments, unsigned *level, bj_error *error) {
+    const char *text = bj_cli_find_value(arguments, "level");
+    uint64_t number = 0;
+    if (text != NULL && (!bj_base_parse_u64(text, &number) || number < 1 || number > MAX_LEVEL))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--level: expected a whole number from 1 to %d, found '%.40s'",
+                                 MAX_LEVEL, text);
+    *level = (unsigned)number;
+    return BJ_OK;
+}
+
+static bj_status read_unit(const bj_cli_arguments *arguments, const char **unit, bj_error *error) {
+    *unit = bj_cli_find_value(arguments, "unit");
+    if (*unit != NULL && strcmp(*unit, "ns") != 0 && strcmp(*unit, "cycles") != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--unit: expected ns or cycles, found '%.40s'", *unit);
+    return BJ_OK;
+}
+
+static bj_status read_request(const bj_cli_arguments *arguments, analysis *analysis, bj_error *error) {
+    bj_analyse_request *request = &analysis->request;
+    bj_status status = bj_cli_read_probe(arguments->operands[0], &analysis->probe, error);
+    if (status == BJ_OK && analysis->probe->analyze_curve == NULL)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "analyze does not take the probe %s", analysis->probe->name);
+    if (status == BJ_OK)
+        status = bj_cli_read_method(arguments, &analysis->probe, 1, &request->method, error);
+    if (status == BJ_OK)
+        status = bj_cli_read_seed(arguments, &request->seed, error);
+    if (status == BJ_OK)
+        status = read_level(arguments, &request->level, error);
+    if (status == BJ_OK)
+        status = read_unit(arguments, &request->y_unit_given, error);
+    for (size_t i = 0; i < arguments->given_count && status == BJ_OK; i++)
+        if (strcmp(arguments->given[i].option->name, "known") == 0)
+            status = add_known(arguments->given[i].value, &analysis->known, error);
+    if (status != BJ_OK)
+        return status;
+    request->earlier = &analysis->known;
+    request->from_table = true;
+    request->seed = bj_runner_seed_probe(request->seed, analysis->probe->name);
+    return BJ_OK;
+}
+
+static bj_status read_samples(const char *path, analysis *analysis, bj_error *error) {
+    const bj_probe *probe = analysis->probe;
+    bj_csv_rows rows;
+    bj_curve *curve;
+    bj_status status = bj_cli_read_csv(path, &rows, error);
+    if (status != BJ_OK)
+        return status;
+    status = bj_curves_add(&analysis->samples, probe->analyze_curve, probe->name, &curve, error);
+    if (status == BJ_OK) {
+        const char *unit = analysis->request.y_unit_given;
+        bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "unit");
+        status = bj_curve_record_all(curve, rows.x, rows.y, rows.count, error);
+    }
+    bj_cli_free_csv(&rows);
+    return status;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    analysis analysis = {0};
+    bj_error error;
+    char *text = NULL;
+    bj_status status = read_request(arguments, &analysis, &error);
+    if (status == BJ_OK)
+        status = read_samples(arguments->operands[1], &analysis, &error);
+    if (status == BJ_OK)
+        status =
+            bj_runner_analyse_probe(analysis.probe, &analysis.samples, &analysis.request, &analysis.answers, &error);
+    if (status == BJ_OK)
+        status = bj_answers_to_json(&analysis.answers, &text, &error);
+    if (status == BJ_OK)
+        fputs(text, stdout);
+    free(text);
+    bj_answers_free(&analysis.answers);
+    bj_answers_free(&analysis.known);
+    bj_curves_free(&analysis.samples);
+    return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
+}
+
+static const bj_cli_option options[] = {
+    {"method", 0, "NAME", "how to analyse; 'blackjack list' names the methods"},
+    {"known", 0, "KEY=VALUE", "what is known otherwise, such as cache.L1.size_bytes=32768; may be repeated"},
+    {"unit", 0, "ns|cycles", "unit of the times; without it no latencies are answered"},
+    {"level", 0, "N", "the cache or TLB level that the curve is about"},
+    {"seed", 0, "N", "of the resampling (default 1)"},
+};
+
+const bj_cli_command bj_cli_command_analyze = {
+    .name = "analyze",
+    .synopsis = "PROBE FILE.csv [--method NAME] [--known KEY=VALUE]... [--unit ns|cycles]\n[--level N] [--seed N]",
+    .summary = "Answers from a curve that anyone measured, as JSON",
+    .details = "FILE.csv ('-': standard input) holds rows x,y in any order; further columns are ignored, and so are\n"
+               "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 2,
+    .most_operands = 2,
+    .run = run,
+};

@@ -1,0 +1,66 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "profile/profile.h"
+
+static int refuse_key(const char *file, const char *key, const bj_answers *answers) {
+    char hint[160] = "";
+    const char **names = calloc(answers->count + 1, sizeof *names);
+    if (names != NULL) {
+        for (size_t i = 0; i < answers->count; i++)
+            names[i] = answers->items[i].key;
+        bj_cli_suggest(key, names, answers->count, hint, sizeof hint);
+    }
+    free(names);
+    bj_cli_complain("%.200s: no such key: '%.80s'%s", file, key, hint);
+    return BJ_EXIT_USAGE;
+}
+
+static int print_field(const bj_characteristic *answer, const char *field) {
+    bj_error error;
+    char *text = NULL;
+    /* Without a field the caller wants a number to rely on; who asks for a field by name gets what is there. */
+    if (field == NULL && answer->status != BJ_ANSWER_OK) {
+        bj_cli_complain("%s: %s: %s", answer->key, bj_answer_status_name(answer->status), answer->reason);
+        return BJ_EXIT_FAILED;
+    }
+    bj_status status = bj_answer_field_to_text(answer, field != NULL ? field : "value", &text, &error);
+    if (status != BJ_OK)
+        return bj_cli_fail(status, &error);
+    puts(text);
+    free(text);
+    return BJ_EXIT_OK;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    bj_profile profile;
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_read(arguments->operands[0], &profile, &error);
+    if (status != BJ_OK)
+        return bj_cli_fail(status, &error);
+    const char *key = arguments->operands[1];
+    const bj_characteristic *answer = bj_answers_find(&profile.answers, key);
+    int result = answer == NULL ? refuse_key(arguments->operands[0], key, &profile.answers)
+                                : print_field(answer, arguments->operand_count > 2 ? arguments->operands[2] : NULL);
+    bj_profile_free(&profile);
+    return result;
+}
+
+const bj_cli_command bj_cli_command_get = {
+    .name = "get",
+    .synopsis = "FILE KEY [FIELD]",
+    .summary = "One value of a profile, for a script",
+    .details = "FIELD is one of " BJ_ANSWER_FIELDS ".\n"
+               "Numbers and texts are printed plain, lists and objects as one line of JSON.\n"
+               "\n"
+               "Without FIELD the value is printed, and only when the status is ok: otherwise nothing is printed, the\n"
+               "reason goes to standard error and the exit status is 1. With FIELD, whatever the profile holds there\n"
+               "is printed ('value' of an unstable answer, 'reason' of a failed one); exit status 1 when it holds\n"
+               "nothing. A key that is not in the profile is a mistake in usage: exit status 2.",
+    .least_operands = 2,
+    .most_operands = 3,
+    .run = run,
+};

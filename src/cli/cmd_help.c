@@ -1,0 +1,25 @@
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+static int run(const bj_cli_arguments *arguments) {
+    if (arguments->operand_count == 0) {
+        bj_cli_print_help();
+        return BJ_EXIT_OK;
+    }
+    const bj_cli_command *command = bj_cli_find_command(arguments->operands[0]);
+    if (command == NULL) {
+        bj_cli_complain("no command '%.60s'; see 'blackjack help'", arguments->operands[0]);
+        return BJ_EXIT_USAGE;
+    }
+    bj_cli_print_command_help(command);
+    return BJ_EXIT_OK;
+}
+
+const bj_cli_command bj_cli_command_help = {
+    .name = "help",
+    .synopsis = "[COMMAND]",
+    .summary = "This, or what a command takes",
+    .most_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,277 @@
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/cpu_list.h"
+#include "cli/progress.h"
+#include "cli/run_header.h"
+#include "cli/values.h"
+#include "machine/machine.h"
+#include "runner/runner.h"
+
+static volatile sig_atomic_t stop_wanted;
+
+static void note_signal(int number) {
+    (void)number;
+    stop_wanted = 1;
+}
+
+/* Restarted system calls: a signal must not break the writing of the journal. */
+static void catch_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
+        sigemptyset(&action.sa_mask);
+        /* nohup means it. */
+        if (numbers[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+            continue;
+        sigaction(numbers[i], &action, NULL);
+    }
+}
+
+typedef struct {
+    const bj_cli_arguments *arguments;
+    const char *path;
+    bool quiet, resume, journal;
+    bj_run_plan plan;
+    const bj_probe **order;
+    size_t order_count;
+    bj_machine *machine;
+    const int *all_cpus; /* the machine's own list, put back before it is closed */
+    int *chosen_cpus;
+    bj_profile profile;
+} session;
+
+static bj_status read_effort(session *session, bj_error *error) {
+    const char *text = bj_cli_find_value(session->arguments, "effort");
+    session->plan.effort = BJ_EFFORT_NORMAL;
+    for (int effort = 0; text != NULL; effort++) {
+        const char *name = bj_cli_effort_name((bj_effort)effort);
+        if (name == NULL)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
+                                     text);
+        session->plan.effort = (bj_effort)effort;
+        if (strcmp(text, name) == 0)
+            break;
+    }
+    return BJ_OK;
+}
+
+static bj_status read_budget(session *session, bj_error *error) {
+    const char *text = bj_cli_find_value(session->arguments, "budget");
+    session->plan.budget_s = INFINITY;
+    if (text != NULL && (!bj_base_parse_double(text, &session->plan.budget_s) || !(session->plan.budget_s > 0)))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--budget: expected seconds above 0, found '%.40s'", text);
+    return BJ_OK;
+}
+
+static bj_status read_probes(session *session, bj_error *error) {
+    session->plan.probes = session->arguments->operands;
+    session->plan.probe_count = session->arguments->operand_count;
+    for (size_t i = 0; i < session->plan.probe_count; i++) {
+        const bj_probe *probe;
+        bj_status status = bj_cli_read_probe(session->plan.probes[i], &probe, error);
+        if (status != BJ_OK)
+            return status;
+    }
+    return bj_runner_order_probes(&session->plan, &session->order, &session->order_count, error);
+}
+
+static bj_status read_options(session *session, bj_error *error) {
+    const bj_cli_arguments *arguments = session->arguments;
+    bool force = bj_cli_is_given(arguments, "force");
+    session->resume = bj_cli_is_given(arguments, "resume");
+    session->quiet = bj_cli_is_given(arguments, "quiet");
+    session->path = bj_cli_find_value(arguments, "output");
+    if (session->path == NULL)
+        session->path = "blackjack-profile.json";
+    if (force && session->resume)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
+    bj_status status = read_effort(session, error);
+    if (status == BJ_OK)
+        status = read_budget(session, error);
+    if (status == BJ_OK)
+        status = bj_cli_read_seed(arguments, &session->plan.seed, error);
+    if (status == BJ_OK)
+        status = read_probes(session, error);
+    if (status == BJ_OK)
+        status = bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error);
+    bj_cli_output output = {0};
+    if (status == BJ_OK)
+        status = bj_cli_check_output(session->path, force || session->resume,
+                                     "--force replaces it, --resume goes on with it", &output, error);
+    session->journal = output.journal;
+    return status;
+}
+
+static bj_status open_machine(session *session, bj_error *error) {
+    const char *name = bj_cli_find_value(session->arguments, "machine");
+    uint64_t seed = session->plan.seed;
+    if (name == NULL || strcmp(name, "native") == 0)
+        return bj_machine_open_native(seed, &session->machine, error);
+    if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
+        return bj_machine_open_simulated(name + 4, seed, &session->machine, error);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "--machine: expected native or sim:FILE, found '%.60s'", name);
+}
+
+static bj_status choose_cpus(session *session, bj_error *error) {
+    bj_machine_facts *facts = &session->machine->facts;
+    const char *text = bj_cli_find_value(session->arguments, "cpus");
+    session->all_cpus = facts->cpus;
+    if (facts->cpu_count == 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "there is no cpu that we may use");
+    if (text != NULL) {
+        size_t count;
+        bj_status status = bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error);
+        if (status != BJ_OK)
+            return status;
+        facts->cpus = session->chosen_cpus;
+        facts->cpu_count = count;
+    }
+    session->plan.cpu = facts->cpus[0];
+    return BJ_OK;
+}
+
+/* Answers of another machine or cpu must not end up beside ours. */
+static bj_status read_former(session *session, bj_error *error) {
+    struct stat about;
+    if (!session->resume || !session->journal || stat(session->path, &about) != 0)
+        return BJ_OK;
+    bj_profile *profile = &session->profile;
+    bj_status status = bj_profile_read(session->path, profile, error);
+    if (status != BJ_OK)
+        return status;
+    if (strcmp(profile->run.machine, session->machine->facts.where) != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: is of machine '%.60s', cannot go on with '%.60s'",
+                                 session->path, profile->run.machine, session->machine->facts.where);
+    if (profile->run.cpu_measured != session->plan.cpu)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was measured on cpu %d, cannot go on with cpu %d",
+                                 session->path, profile->run.cpu_measured, session->plan.cpu);
+    session->plan.keep_done = true;
+    return BJ_OK;
+}
+
+static void announce(const session *session) {
+    if (session->quiet)
+        return;
+    const bj_profile *profile = &session->profile;
+    for (size_t i = 0; i < profile->environment.warnings.count; i++)
+        bj_cli_complain("warning: %s", profile->environment.warnings.items[i]);
+    double seconds;
+    uint64_t bytes;
+    char duration[40], memory[32];
+    const bj_machine_facts *facts = &session->machine->facts;
+    bj_runner_estimate_cost(session->order, session->order_count, &session->plan, facts->memory_limit_bytes / 4,
+                            &seconds, &bytes);
+    bj_cli_format_duration(seconds, duration, sizeof duration);
+    bj_base_format_bytes((double)bytes, memory, sizeof memory);
+    bj_cli_complain("measuring cpu %d of %s: about %s%s, at most %s of memory", session->plan.cpu, facts->where,
+                    duration, facts->simulated ? " of simulated time" : "", memory);
+}
+
+/* Writes what was not journalled, says how it ended. */
+static int conclude(session *session, bj_status status, bj_error *error) {
+    bool done = status == BJ_OK || status == BJ_ERR_INTERRUPTED;
+    if (done && !session->journal) {
+        bj_error trouble;
+        bj_status written = bj_profile_write(&session->profile, session->path, &trouble);
+        if (written != BJ_OK)
+            return bj_cli_fail(written, &trouble);
+    }
+    if (status == BJ_ERR_INTERRUPTED) {
+        bj_cli_complain("%s; %s holds what was done, --resume goes on", error->text, session->path);
+        return BJ_EXIT_INTERRUPTED;
+    }
+    if (status != BJ_OK)
+        return bj_cli_fail(status, error);
+    int result = BJ_EXIT_OK;
+    for (size_t i = 0; i < session->order_count; i++) {
+        const bj_probe_record *record = bj_profile_find_probe(&session->profile, session->order[i]->name);
+        if (record == NULL || record->status != BJ_ANSWER_FAILED)
+            continue;
+        bj_cli_complain("probe %s failed: %s", record->name, record->reason);
+        result = BJ_EXIT_FAILED;
+    }
+    if (!session->quiet && strcmp(session->path, "-") != 0)
+        bj_cli_complain("the profile is in %s", session->path);
+    return result;
+}
+
+static int measure(session *session) {
+    bj_error error = {""};
+    bj_cli_progress progress;
+    bj_cli_start_progress(&progress, session->quiet, &stop_wanted);
+    session->plan.output = session->journal ? session->path : NULL;
+    session->plan.report = bj_cli_report_progress;
+    session->plan.context = &progress;
+    bj_status status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
+    bj_cli_end_progress(&progress);
+    return conclude(session, status, &error);
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    session session = {.arguments = arguments};
+    bj_error error;
+    bj_profile_init(&session.profile);
+    catch_signals();
+    bj_status status = read_options(&session, &error);
+    if (status == BJ_OK)
+        status = open_machine(&session, &error);
+    if (status == BJ_OK)
+        status = choose_cpus(&session, &error);
+    if (status == BJ_OK)
+        status = read_former(&session, &error);
+    if (status == BJ_OK)
+        status = bj_cli_fill_header(arguments, session.machine, &session.plan, &session.profile, &error);
+    int result;
+    if (status == BJ_OK) {
+        announce(&session);
+        result = measure(&session);
+    } else {
+        result = bj_cli_fail(status, &error);
+    }
+    if (session.machine != NULL) {
+        if (session.all_cpus != NULL)
+            session.machine->facts.cpus = session.all_cpus;
+        session.machine->verbs->close(session.machine);
+    }
+    free(session.chosen_cpus);
+    free(session.order);
+    bj_profile_free(&session.profile);
+    return result;
+}
+
+static const bj_cli_option options[] = {
+    {"output", 'o', "FILE", "the profile (default blackjack-profile.json); '-': standard output"},
+    {"force", 0, NULL, "replace the file if it exists"},
+    {"resume", 0, NULL, "go on with the file: probes that are in it are not run again"},
+    {"machine", 0, "MACHINE", "native (default), or sim:FILE for a simulated one"},
+    {"effort", 0, "EFFORT", "quick, normal (default) or thorough"},
+    {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
+    {"budget", 0, "SECONDS", "end after about this time with what there is"},
+    {"seed", 0, "N", "of everything random (default 1)"},
+    {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
+    {"quiet", 'q', NULL, "only errors on standard error"},
+};
+
+const bj_cli_command bj_cli_command_run = {
+    .name = "run",
+    .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--machine native|sim:FILE]\n"
+                "[--effort quick|normal|thorough] [--cpus LIST] [--budget SECONDS] [--seed N]\n"
+                "[--method NAME] [--quiet]",
+    .summary = "Measure this machine and write its profile",
+    .details = "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"
+               "after each probe, so an interrupted run keeps what it has.\n"
+               "\n"
+               "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
+               "3 no permission or resource; 130 interrupted.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .most_operands = (size_t)-1,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "profile/profile.h"
+#include "report/terminal.h"
+#include "runner/keys.h"
+
+static bool wants_colour(void) {
+    const char *refused = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && (refused == NULL || refused[0] == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    bj_profile profile;
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_read(arguments->operands[0], &profile, &error);
+    if (status != BJ_OK)
+        return bj_cli_fail(status, &error);
+    bj_terminal_style style = {
+        .colour = wants_colour(),
+        .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+        .find_probe_of_key = bj_runner_find_probe_of_key,
+    };
+    bj_report_print_page(stdout, &profile, &style);
+    bj_profile_free(&profile);
+    return BJ_EXIT_OK;
+}
+
+const bj_cli_command bj_cli_command_show = {
+    .name = "show",
+    .synopsis = "FILE",
+    .summary = "A profile on one page, for a person",
+    .details = "Colour only on a terminal, and not when NO_COLOR is set.",
+    .least_operands = 1,
+    .most_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,62 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define BJ_COMMAND(name) extern const bj_cli_command bj_cli_command_##name;
+#include "cli/command_list.h"
+#undef BJ_COMMAND
+
+#define BJ_COMMAND(name) &bj_cli_command_##name,
+const bj_cli_command *const bj_cli_commands[] = {
+#include "cli/command_list.h"
+};
+#undef BJ_COMMAND
+
+const size_t bj_cli_command_count = sizeof bj_cli_commands / sizeof bj_cli_commands[0];
+
+const bj_cli_command *bj_cli_find_command(const char *name) {
+    for (size_t i = 0; i < bj_cli_command_count; i++)
+        if (strcmp(bj_cli_commands[i]->name, name) == 0)
+            return bj_cli_commands[i];
+    return NULL;
+}
+
+void bj_cli_complain(const char *format, ...) {
+    char line[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    /* One line, and no escape sequences from a file's names on somebody's terminal. */
+    for (char *at = line; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    fprintf(stderr, "blackjack: %s\n", line);
+}
+
+int bj_cli_exit_status(bj_status status) {
+    switch (status) {
+    case BJ_OK:
+        return BJ_EXIT_OK;
+    case BJ_ERR_USAGE:
+    case BJ_ERR_INPUT:
+        return BJ_EXIT_USAGE;
+    case BJ_ERR_IO:
+    case BJ_ERR_PERMISSION:
+    case BJ_ERR_RESOURCE:
+    case BJ_ERR_UNSUPPORTED:
+        return BJ_EXIT_RESOURCE;
+    case BJ_ERR_INTERRUPTED:
+        return BJ_EXIT_INTERRUPTED;
+    case BJ_ERR_FAILED:
+        break;
+    }
+    return BJ_EXIT_FAILED;
+}
+
+int bj_cli_fail(bj_status status, const bj_error *error) {
+    bj_cli_complain("%s", error->text);
+    return bj_cli_exit_status(status);
+}

@@ -1,0 +1,147 @@
+#include "cli/csv.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+/* A million rows of two long numbers each. */
+#define MAX_BYTES ((size_t)128 << 20)
+#define MAX_FIELD 64
+
+typedef struct {
+    const char *name;
+    size_t line; /* from 1 */
+    bool seen_first;
+    bj_csv_rows *rows;
+    size_t room;
+    bj_error *error;
+} parser;
+
+typedef struct {
+    const char *start;
+    size_t length;
+} piece;
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static piece trim(piece text) {
+    while (text.length > 0 && is_blank(text.start[0])) {
+        text.start++;
+        text.length--;
+    }
+    while (text.length > 0 && is_blank(text.start[text.length - 1]))
+        text.length--;
+    return text;
+}
+
+/* The first field of *rest, which moves on behind its comma; spreadsheets may put it in quotes. */
+static piece take_field(piece *rest) {
+    const char *comma = memchr(rest->start, ',', rest->length);
+    size_t length = comma != NULL ? (size_t)(comma - rest->start) : rest->length;
+    piece field = trim((piece){rest->start, length});
+    if (field.length >= 2 && field.start[0] == '"' && field.start[field.length - 1] == '"')
+        field = trim((piece){field.start + 1, field.length - 2});
+    size_t used = comma != NULL ? length + 1 : length;
+    rest->start += used;
+    rest->length -= used;
+    return field;
+}
+
+static bool parse_field(piece field, double *value) {
+    char text[MAX_FIELD];
+    if (field.length >= sizeof text || memchr(field.start, '\0', field.length) != NULL)
+        return false;
+    memcpy(text, field.start, field.length);
+    text[field.length] = '\0';
+    return bj_base_parse_double(text, value);
+}
+
+static bj_status add_row(parser *parser, double x, double y) {
+    bj_csv_rows *rows = parser->rows;
+    if (rows->count == BJ_CSV_MAX_ROWS)
+        return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected at most %u rows", parser->name,
+                                 parser->line, BJ_CSV_MAX_ROWS);
+    if (rows->count == parser->room) {
+        size_t room = parser->room == 0 ? 256 : parser->room * 2;
+        double *grown_x = realloc(rows->x, room * sizeof *rows->x);
+        rows->x = grown_x != NULL ? grown_x : rows->x;
+        double *grown_y = realloc(rows->y, room * sizeof *rows->y);
+        rows->y = grown_y != NULL ? grown_y : rows->y;
+        if (grown_x == NULL || grown_y == NULL)
+            return bj_base_set_error(parser->error, BJ_ERR_RESOURCE, "no memory for %zu rows", room);
+        parser->room = room;
+    }
+    rows->x[rows->count] = x;
+    rows->y[rows->count++] = y;
+    return BJ_OK;
+}
+
+static bj_status take_line(parser *parser, piece line) {
+    const char *comment = memchr(line.start, '#', line.length);
+    if (comment != NULL)
+        line.length = (size_t)(comment - line.start);
+    line = trim(line);
+    if (line.length == 0)
+        return BJ_OK;
+    piece rest = line;
+    double x = 0, y = 0;
+    bool x_here = parse_field(take_field(&rest), &x);
+    bool y_here = parse_field(take_field(&rest), &y);
+    bool first = !parser->seen_first;
+    parser->seen_first = true;
+    if (!x_here && !y_here && first)
+        return BJ_OK; /* the header */
+    int shown = line.length < 40 ? (int)line.length : 40;
+    if (!x_here || !y_here)
+        return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected two numbers, found '%.*s'",
+                                 parser->name, parser->line, shown, line.start);
+    if (!(x > 0) || !(y > 0))
+        return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected two positive numbers, found '%.*s'",
+                                 parser->name, parser->line, shown, line.start);
+    return add_row(parser, x, y);
+}
+
+bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_rows *rows, bj_error *error) {
+    *rows = (bj_csv_rows){0};
+    parser parser = {.name = name, .rows = rows, .error = error};
+    const char *end = text + length;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3;
+    bj_status status = BJ_OK;
+    while (text < end && status == BJ_OK) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t line_length = (size_t)((newline != NULL ? newline : end) - text);
+        parser.line++;
+        status = take_line(&parser, (piece){text, line_length});
+        text += line_length + 1;
+    }
+    if (status == BJ_OK && rows->count == 0)
+        status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s:%zu: expected rows of two numbers, found none", name,
+                                   parser.line > 0 ? parser.line : 1);
+    if (status != BJ_OK)
+        bj_cli_free_csv(rows);
+    return status;
+}
+
+bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    bool standard_input = strcmp(path, "-") == 0;
+    *rows = (bj_csv_rows){0};
+    bj_status status = bj_base_read_file(standard_input ? "/dev/stdin" : path, MAX_BYTES, &text, &length, error);
+    if (status == BJ_OK)
+        status = bj_cli_parse_csv(standard_input ? "standard input" : path, text, length, rows, error);
+    free(text);
+    return status;
+}
+
+void bj_cli_free_csv(bj_csv_rows *rows) {
+    free(rows->x);
+    free(rows->y);
+    *rows = (bj_csv_rows){0};
+}

@@ -1,0 +1,25 @@
+/* Curves from CSV: x,y rows by position, as other people's tools write them. */
+#ifndef BJ_CLI_CSV_H
+#define BJ_CLI_CSV_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+#define BJ_CSV_MAX_ROWS 1000000u
+
+typedef struct {
+    double *x, *y;
+    size_t count;
+} bj_csv_rows;
+
+/* '#' begins a comment, blank lines are skipped, one header line may come first, columns after the second are
+ * ignored; LF or CRLF, a byte order mark is passed over. Both numbers must be positive. "-" is standard input. Errors
+ * say FILE:LINE. */
+bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) BJ_WARN_UNUSED;
+/* The same from text; `name` stands for the file in errors. */
+bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_rows *rows,
+                           bj_error *error) BJ_WARN_UNUSED;
+void bj_cli_free_csv(bj_csv_rows *rows);
+
+#endif

@@ -1,0 +1,77 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bj_build.h"
+#include "cli/cli.h"
+
+/* Started with a standard stream closed, the next file opened would take its place and be written to. The wrong
+ * direction on purpose: using the stream stays an error. */
+static void occupy_standard_streams(void) {
+    for (int stream = 0; stream < 3; stream++)
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+            (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static int refuse_command(const char *word) {
+    const char *names[32];
+    size_t count = 0;
+    for (size_t i = 0; i < bj_cli_command_count && i < sizeof names / sizeof names[0]; i++)
+        names[count++] = bj_cli_commands[i]->name;
+    char hint[120];
+    bj_cli_suggest(word, names, count, hint, sizeof hint);
+    bj_cli_complain("no command '%.60s'%s; see 'blackjack help'", word, hint);
+    return BJ_EXIT_USAGE;
+}
+
+/* `COMMAND --help` asks for the same as `help COMMAND`, whatever else is on the line. */
+static bool asks_for_help(int count, char **words) {
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int run_command(const bj_cli_command *command, int count, char **words) {
+    if (asks_for_help(count, words)) {
+        bj_cli_print_command_help(command);
+        return BJ_EXIT_OK;
+    }
+    bj_cli_arguments arguments;
+    bj_error error;
+    bj_status status = bj_cli_parse_arguments(command, count, words, &arguments, &error);
+    int result = status == BJ_OK ? command->run(&arguments) : bj_cli_fail(status, &error);
+    bj_cli_free_arguments(&arguments);
+    return result;
+}
+
+static int dispatch(int count, char **words) {
+    if (count < 2 || strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0) {
+        bj_cli_print_help();
+        return BJ_EXIT_OK;
+    }
+    if (strcmp(words[1], "--version") == 0) {
+        printf("blackjack %s\n", BJ_VERSION);
+        return BJ_EXIT_OK;
+    }
+    const bj_cli_command *command = bj_cli_find_command(words[1]);
+    return command != NULL ? run_command(command, count - 2, words + 2) : refuse_command(words[1]);
+}
+
+int main(int count, char **words) {
+    occupy_standard_streams();
+    /* Only the character set: numbers have a decimal point everywhere. */
+    setlocale(LC_CTYPE, "");
+    int result = dispatch(count, words);
+    /* A full disk shows up here at the latest. */
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    if (fclose(stdout) != 0 || failed) {
+        bj_cli_complain("cannot write standard output%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+        return BJ_EXIT_RESOURCE;
+    }
+    return result;
+}

@@ -1,0 +1,80 @@
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+
+/* Often enough to look alive; drawing must not become work between two measurements. */
+#define DRAW_EVERY_NS 200000000u
+#define BAR_WIDTH 30
+
+void bj_cli_start_progress(bj_cli_progress *progress, bool quiet, const volatile sig_atomic_t *stop) {
+    const char *terminal = getenv("TERM");
+    *progress = (bj_cli_progress){.quiet = quiet, .stop = stop};
+    progress->terminal = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+void bj_cli_format_duration(double seconds, char *text, size_t room) {
+    if (!(seconds < 1e9))
+        snprintf(text, room, "a long time");
+    else if (seconds < 1)
+        snprintf(text, room, "1 s");
+    else if (seconds < 100)
+        snprintf(text, room, "%.0f s", seconds);
+    else if (seconds < 100 * 60)
+        snprintf(text, room, "%.0f min", seconds / 60);
+    else
+        snprintf(text, room, "%.0f h %.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+}
+
+static void draw_bar(bj_cli_progress *progress, const bj_progress *news) {
+    uint64_t now = bj_platform_read_ns();
+    if (progress->bar_shown && now - progress->drawn_ns < DRAW_EVERY_NS)
+        return;
+    progress->drawn_ns = now;
+    progress->bar_shown = true;
+    double whole = news->elapsed_s + news->remaining_s;
+    double share = whole > 0 ? news->elapsed_s / whole : 0;
+    int filled = (int)(share * BAR_WIDTH);
+    char bar[BAR_WIDTH + 1], left[40];
+    for (int i = 0; i < BAR_WIDTH; i++)
+        bar[i] = i < filled ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+    bj_cli_format_duration(news->remaining_s, left, sizeof left);
+    fprintf(stderr, "\r[%s] %3.0f%%  %s (%zu of %zu), about %s left\x1b[K", bar, floor(share * 100), news->probe,
+            news->index + 1, news->count, left);
+    fflush(stderr);
+}
+
+static void print_line(bj_cli_progress *progress, const bj_progress *news) {
+    if (news->probe_done) {
+        fprintf(stderr, "blackjack: %s (%zu of %zu): done in %.1f s\n", news->probe, news->index + 1, news->count,
+                news->elapsed_s - progress->started_s);
+    } else if (progress->announced == news->index) {
+        char left[40];
+        bj_cli_format_duration(news->remaining_s, left, sizeof left);
+        progress->announced++;
+        progress->started_s = news->elapsed_s;
+        fprintf(stderr, "blackjack: %s (%zu of %zu): begins, about %s left in all\n", news->probe, news->index + 1,
+                news->count, left);
+    }
+}
+
+bool bj_cli_report_progress(void *context, const bj_progress *news) {
+    bj_cli_progress *progress = context;
+    if (!progress->quiet && progress->terminal)
+        draw_bar(progress, news);
+    else if (!progress->quiet)
+        print_line(progress, news);
+    return *progress->stop != 0;
+}
+
+void bj_cli_end_progress(bj_cli_progress *progress) {
+    if (progress->bar_shown)
+        fputs("\r\x1b[K", stderr);
+    progress->bar_shown = false;
+}

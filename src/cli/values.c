@@ -1,0 +1,106 @@
+#include "cli/values.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "runner/keys.h"
+
+bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) {
+    const uint64_t largest = ((uint64_t)1 << 53) - 1;
+    const char *text = bj_cli_find_value(arguments, "seed");
+    *seed = 1;
+    if (text != NULL && (!bj_base_parse_u64(text, seed) || *seed > largest))
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "--seed: expected a whole number from 0 to %" PRIu64 ", found '%.40s'", largest, text);
+    return BJ_OK;
+}
+
+static void append_name(char *list, size_t room, const char *name) {
+    size_t used = strlen(list);
+    if (used + 2 < room)
+        snprintf(list + used, room - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
+                             const char **method, bj_error *error) {
+    char valid[240] = "";
+    *method = bj_cli_find_value(arguments, "method");
+    for (size_t i = 0; i < count; i++) {
+        if (bj_runner_has_method(probes[i], *method))
+            return BJ_OK;
+        for (size_t m = 0; probes[i]->methods != NULL && probes[i]->methods[m] != NULL; m++)
+            append_name(valid, sizeof valid, probes[i]->methods[m]);
+    }
+    return bj_base_set_error(error, BJ_ERR_USAGE, "--method: no method '%.40s' here; expected one of %s", *method,
+                             valid[0] != '\0' ? valid : "none");
+}
+
+bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) {
+    *probe = bj_probe_find(name);
+    if (*probe != NULL)
+        return BJ_OK;
+    const char *names[64];
+    char hint[120];
+    size_t count = 0;
+    for (size_t i = 0; i < bj_probe_count && count < sizeof names / sizeof names[0]; i++)
+        names[count++] = bj_probes[i]->name;
+    bj_cli_suggest(name, names, count, hint, sizeof hint);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, hint);
+}
+
+static bj_status refuse_output(const char *path, int number, bj_error *error) {
+    bool permission = number == EACCES || number == EPERM || number == EROFS;
+    return bj_base_set_error(error, permission ? BJ_ERR_PERMISSION : BJ_ERR_IO, "%.200s: cannot write: %s", path,
+                             strerror(number));
+}
+
+/* A file is replaced by renaming, so its folder must take new files. Trying is the only test that holds on every
+ * file system and for every user. */
+static bj_status try_folder(const char *path, bj_error *error) {
+    const char *slash = strrchr(path, '/');
+    char *name = NULL;
+    if (asprintf(&name, "%.*s.blackjack-try-XXXXXX", slash != NULL ? (int)(slash - path) + 1 : 0, path) < 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory");
+    int file = mkstemp(name);
+    int number = errno;
+    if (file >= 0) {
+        close(file);
+        unlink(name);
+    }
+    free(name);
+    return file >= 0 ? BJ_OK : refuse_output(path, number, error);
+}
+
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
+                              bj_error *error) {
+    struct stat about;
+    output->journal = false;
+    if (strcmp(path, "-") == 0)
+        return BJ_OK;
+    if (stat(path, &about) != 0) {
+        output->journal = true;
+        return errno == ENOENT ? try_folder(path, error) : refuse_output(path, errno, error);
+    }
+    if (S_ISDIR(about.st_mode))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: is a folder, expected a file", path);
+    if (!S_ISREG(about.st_mode))
+        return BJ_OK; /* a device or pipe: written once, at the end */
+    if (!replace)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; %s", path, otherwise);
+    output->journal = true;
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return refuse_output(path, errno, error);
+    close(file);
+    char *target = realpath(path, NULL);
+    bj_status status = try_folder(target != NULL ? target : path, error);
+    free(target);
+    return status;
+}

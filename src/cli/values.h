@@ -1,0 +1,27 @@
+/* Values of options that more than one command takes. */
+#ifndef BJ_CLI_VALUES_H
+#define BJ_CLI_VALUES_H
+
+#include <stdint.h>
+
+#include "cli/cli.h"
+#include "probes/probe.h"
+
+/* --seed; 1 when it is not given. At most 2^53 - 1, so that every JSON reader keeps it. */
+bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) BJ_WARN_UNUSED;
+/* --method among those of the probes; NULL when it is not given. The error lists the valid ones. */
+bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
+                             const char **method, bj_error *error) BJ_WARN_UNUSED;
+/* A probe by name; the error has a suggestion. */
+bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) BJ_WARN_UNUSED;
+
+typedef struct {
+    bool journal; /* a regular file, or to become one: may be written again and again */
+} bj_cli_output;
+
+/* Whether the file may and can be written, found out before any work is done. Existing files need `replace`;
+ * `otherwise` says what the user can do about one. */
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
+                              bj_error *error) BJ_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,20 @@
+/* A profile for a person: one page of plain text. */
+#ifndef BJ_REPORT_TERMINAL_H
+#define BJ_REPORT_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "profile/profile.h"
+
+typedef struct {
+    bool colour;
+    bool utf8; /* otherwise only ASCII is written */
+    /* Which probe answers the key; NULL, or returning NULL: told from the evidence. */
+    const char *(*find_probe_of_key)(const char *key);
+} bj_terminal_style;
+
+/* Write errors are the caller's to find on `out`. */
+void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_terminal_style *style);
+
+#endif

@@ -1,0 +1,20 @@
+/* Text on a terminal: safe, wrapped, coloured. */
+#ifndef BJ_REPORT_TERMINAL_TEXT_H
+#define BJ_REPORT_TERMINAL_TEXT_H
+
+#include "report/terminal.h"
+
+#define BJ_TERMINAL_COLUMNS 100
+
+typedef enum { BJ_INK_PLAIN, BJ_INK_STRONG, BJ_INK_GOOD, BJ_INK_DOUBTFUL, BJ_INK_BAD, BJ_INK_FAINT } bj_ink;
+
+/* Control characters become '?', and so does what is not ASCII where the terminal is not UTF-8: a profile may come
+ * from anywhere. Padded with blanks to `width` columns (0: not at all). */
+void bj_report_print_text(FILE *out, const bj_terminal_style *style, bj_ink ink, const char *text, size_t width);
+/* Wrapped between `indent` and the last column; the cursor is at `column` already. Ends with a newline. */
+void bj_report_print_wrapped(FILE *out, const bj_terminal_style *style, bj_ink ink, const char *text, size_t indent,
+                             size_t column);
+/* Three digits and the unit as people say it: "48 KiB", "3.71 ns", "8 ways"; text has room for 48. */
+void bj_report_format_quantity(double value, const char *unit, char *text);
+
+#endif

@@ -111,18 +111,9 @@ def check_document(root, path, targets, known_commands):
 
 
 def read_commands(program):
-    """First words of the lines that `program help` prints, with the program's own name skipped."""
+    """First words of the indented lines that `program help` prints."""
     done = subprocess.run([program, "help"], stdout=subprocess.PIPE, timeout=30, check=True, text=True)
-    found = set()
-    for line in done.stdout.split("\n"):
-        words = [word.strip(",:") for word in line.split()]
-        if words and words[0].lower() == "usage":
-            words.pop(0)
-        if words and words[0] == "blackjack":
-            words.pop(0)
-        if words:
-            found.add(words[0])
-    return found
+    return {line.split()[0] for line in done.stdout.split("\n") if line.startswith(" ") and line.strip()}
 
 
 def check_probes(root):

@@ -15,8 +15,16 @@ bj_status bj_json_expected(const bj_json_place *at, const char *member, const ch
     const char *point = at->place[0] != '\0' && name[0] != '\0' ? "." : "";
     const char *colon = at->place[0] != '\0' || name[0] != '\0' ? ": " : "";
     /* The parts are cut one by one, so that "what" always has its place in the text. */
-    return bj_base_set_error(at->error, BJ_ERR_INPUT, "%.120s: %.70s%s%.40s%sexpected %s", at->file, at->place, point,
-                             name, colon, what);
+    (void)bj_base_set_error(at->error, BJ_ERR_INPUT, "%.120s: %.70s%s%.40s%sexpected %s", at->file, at->place, point,
+                            name, colon, what);
+    bj_json_make_line(at->error);
+    return BJ_ERR_INPUT;
+}
+
+void bj_json_make_line(bj_error *error) {
+    for (char *at = error != NULL ? error->text : NULL; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
 }
 
 bj_status bj_json_check_object(const bj_json_place *at, const json_t *value) {

@@ -22,6 +22,8 @@ typedef enum {
 
 /* BJ_ERR_INPUT with "FILE: place.member: expected …"; `member` may be NULL. */
 bj_status bj_json_expected(const bj_json_place *at, const char *member, const char *format, ...) BJ_PRINTF(3, 4);
+/* Errors are one line, though the names in the file that they cite may hold anything. */
+void bj_json_make_line(bj_error *error);
 bj_status bj_json_check_object(const bj_json_place *at, const json_t *value) BJ_WARN_UNUSED;
 
 /* These leave *field as it is when the member is absent; the bj_json_require_… ones complain. */

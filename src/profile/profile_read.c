@@ -393,9 +393,12 @@ bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj
         return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: line 1: expected a profile, found an empty file", name);
     json_error_t problem;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
-    if (root == NULL)
-        return bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: line %d, column %d: expected JSON: %s", name,
-                                 problem.line, problem.column, problem.text);
+    if (root == NULL) {
+        (void)bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: line %d, column %d: expected JSON: %s", name,
+                                problem.line, problem.column, problem.text);
+        bj_json_make_line(error);
+        return BJ_ERR_INPUT;
+    }
     bj_json_place at = {name, "", error};
     bj_status status = read_whole(&at, root, profile);
     json_decref(root);

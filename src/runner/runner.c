@@ -28,9 +28,12 @@ static double read_elapsed(const run_state *state) {
     return state->machine->verbs->read_clock(state->machine) - state->start_s;
 }
 
-/* Never zero, so that shares and estimates are defined for probes that call themselves free. */
+/* Never zero, so that shares and estimates are defined for probes that cost nothing: those that call themselves free
+ * and those that cannot run here. */
 static double cost_of(const run_state *state, size_t index) {
-    return fmax(state->order[index]->cost_s[state->plan->effort], 1e-3);
+    const bj_probe *probe = state->order[index];
+    bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
+    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3);
 }
 
 static double cost_from(const run_state *state, size_t first) {

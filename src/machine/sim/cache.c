@@ -1,6 +1,7 @@
 #include "machine/sim/cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bj_sim_divisor bj_sim_make_divisor(uint32_t divisor) {
     bj_sim_divisor made = {.divisor = divisor};
@@ -65,16 +66,6 @@ void bj_sim_shrink_cache(bj_sim_cache *cache) {
     }
 }
 
-int bj_sim_find_line(const bj_sim_cache *cache, uint32_t set, uint32_t line) {
-    const uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
-    if (!bj_sim_set_holds(tags, cache->shape->stride, line))
-        return -1;
-    int way = 0;
-    while (tags[way] != line)
-        way++;
-    return way;
-}
-
 /* Tree bits as a heap: node 1 is the root, node n has children 2n and 2n + 1; a set bit sends the victim right. */
 static void touch_tree(uint64_t *bits, uint32_t ways, uint32_t way) {
     uint32_t node = 1;
@@ -118,22 +109,11 @@ static bool has_tree(const bj_sim_cache_shape *shape) {
     return (shape->ways & (shape->ways - 1)) == 0;
 }
 
-static void touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
+void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
     if (has_tree(cache->shape))
         touch_tree(&cache->used[set], cache->shape->ways, way);
     else
         touch_bits(&cache->used[set], bj_sim_own_ways(cache->shape, set), way);
-}
-
-void bj_sim_touch_way(bj_sim_cache *cache, uint32_t set, int way) {
-    if (cache->shape->replacement == BJ_SIM_LRU) {
-        uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
-        uint32_t line = tags[way];
-        memmove(tags + 1, tags, (size_t)way * sizeof tags[0]);
-        tags[0] = line;
-    } else if (cache->shape->replacement == BJ_SIM_PLRU) {
-        touch_plru(cache, set, (uint32_t)way);
-    }
 }
 
 /* xorshift64*, upper half: the model draws one a miss, so it must cost next to nothing. */
@@ -147,7 +127,8 @@ static uint32_t draw(uint64_t *state, uint32_t bound) {
 }
 
 static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_t *tags, uint32_t own) {
-    if (bj_sim_set_holds(tags, cache->shape->stride, BJ_SIM_NO_LINE)) {
+    /* Full sets are the rule, and found so without a branch; the padding may give a false alarm. */
+    if (bj_sim_find_tag(tags, cache->shape->stride, BJ_SIM_NO_LINE) >= 0) {
         for (uint32_t way = 0; way < own; way++) {
             if (tags[way] == BJ_SIM_NO_LINE)
                 return way;
@@ -160,22 +141,13 @@ static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_
     return pick_from_bits(cache->used[set], own);
 }
 
-uint32_t bj_sim_insert_line(bj_sim_cache *cache, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-    uint32_t own = bj_sim_own_ways(shape, set);
-    uint32_t victim;
-    if (shape->replacement == BJ_SIM_LRU) {
-        victim = tags[own - 1];
-        memmove(tags + 1, tags, (own - 1) * sizeof tags[0]);
-        tags[0] = line;
-        return victim;
-    }
-    uint32_t way = pick_victim_way(cache, set, tags, own);
-    victim = tags[way];
+uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
+    uint32_t way = pick_victim_way(cache, set, tags, bj_sim_own_ways(cache->shape, set));
+    uint32_t victim = tags[way];
     tags[way] = line;
-    if (shape->replacement == BJ_SIM_PLRU)
-        touch_plru(cache, set, way);
+    if (cache->shape->replacement == BJ_SIM_PLRU)
+        bj_sim_touch_plru(cache, set, way);
     return victim;
 }
 

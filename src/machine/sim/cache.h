@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "machine/sim/machine_file.h"
 
@@ -68,13 +67,10 @@ void bj_sim_empty_cache(bj_sim_cache *cache);
 /* Drops what lies in ways that others hold since shape->taken_256ths grew. */
 void bj_sim_shrink_cache(bj_sim_cache *cache);
 
-/* The way that holds the line, or -1. */
-int bj_sim_find_line(const bj_sim_cache *cache, uint32_t set, uint32_t line);
-/* The line in `way` has been used. */
-void bj_sim_touch_way(bj_sim_cache *cache, uint32_t set, int way);
-/* Puts in a line that is not there; returns the line that went, or BJ_SIM_NO_LINE. */
-uint32_t bj_sim_insert_line(bj_sim_cache *cache, uint32_t set, uint32_t line);
 void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way);
+/* The parts of the functions below that lru does not need. */
+void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way);
+uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line);
 
 static inline uint32_t bj_sim_pick_set(const bj_sim_cache_shape *shape, uint64_t virtual_address,
                                        uint64_t physical_address) {
@@ -98,49 +94,101 @@ static inline uint32_t bj_sim_own_ways(const bj_sim_cache_shape *shape, uint32_t
     return shape->ways - ((shape->taken_256ths + threshold) >> 8);
 }
 
-static inline bool bj_sim_set_holds(const uint32_t *tags, uint32_t stride, uint32_t tag) {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < stride; i += 4)
-        for (uint32_t j = 0; j < 4; j++)
-            found |= tags[i + j] == tag;
-    return found != 0;
+/* Four tags at a time, in whatever vectors the compiler has. */
+typedef uint32_t bj_sim_tags4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef uint64_t bj_sim_pair __attribute__((vector_size(16)));
+
+/* The place of the tag in a set, or -1; no branch depends on it. */
+static inline __attribute__((always_inline)) int bj_sim_find_tag(const uint32_t *tags, uint32_t stride, uint32_t tag) {
+    bj_sim_tags4 wanted = {tag, tag, tag, tag};
+    bj_sim_tags4 number = {1, 2, 3, 4}, found = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < stride; i += 4) {
+        found |= (bj_sim_tags4)(*(const bj_sim_tags4 *)(tags + i) == wanted) & number;
+        number += 4;
+    }
+    bj_sim_pair halves = (bj_sim_pair)found;
+    uint64_t both = halves[0] | halves[1];
+    return (int)((uint32_t)both | (uint32_t)(both >> 32)) - 1;
 }
 
-/* LRU only: moves the tag to the front, putting it in if it was missing. True: it was there. */
-static inline __attribute__((always_inline)) bool bj_sim_lru_fixed(uint32_t *tags, uint32_t ways, uint32_t stride,
-                                                                   uint32_t tag) {
+/* Moves tags[0 .. last) up by one place and puts the tag in front. From the far end, so that nothing is overwritten
+ * before it is read, and without a branch on `last`, which no host could predict. */
+static inline __attribute__((always_inline)) void bj_sim_move_to_front(uint32_t *tags, uint32_t stride, uint32_t last,
+                                                                       uint32_t tag) {
+    bj_sim_tags4 limit = {last, last, last, last};
+    bj_sim_tags4 place = {stride - 4, stride - 3, stride - 2, stride - 1};
+    for (uint32_t i = stride - 4; i > 0; i -= 4) {
+        bj_sim_tags4 old = *(bj_sim_tags4 *)(tags + i), lower = *(bj_sim_tags4 *)(tags + i - 1);
+        bj_sim_tags4 moves = (bj_sim_tags4)(place <= limit);
+        *(bj_sim_tags4 *)(tags + i) = (lower & moves) | (old & ~moves);
+        place -= 4;
+    }
+    bj_sim_tags4 old = *(bj_sim_tags4 *)tags;
+    bj_sim_tags4 lower = {tag, old[0], old[1], old[2]};
+    bj_sim_tags4 moves = (bj_sim_tags4)(place <= limit);
+    *(bj_sim_tags4 *)tags = (lower & moves) | (old & ~moves);
+}
+
+/* The way that holds the line, or -1. */
+static inline int bj_sim_find_line(const bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    uint32_t stride = cache->shape->stride;
+    const uint32_t *tags = cache->tags + (size_t)set * stride;
+    /* The common lengths as constants, so that the loops unroll. */
+    if (stride == 8)
+        return bj_sim_find_tag(tags, 8, line);
+    if (stride == 16)
+        return bj_sim_find_tag(tags, 16, line);
+    return bj_sim_find_tag(tags, stride, line);
+}
+
+/* The line in `way` has been used. */
+static inline void bj_sim_touch_way(bj_sim_cache *cache, uint32_t set, int way) {
+    uint32_t *tags = cache->tags + (size_t)set * cache->shape->stride;
+    if (cache->shape->replacement == BJ_SIM_LRU)
+        bj_sim_move_to_front(tags, cache->shape->stride, (uint32_t)way, tags[way]);
+    else if (cache->shape->replacement == BJ_SIM_PLRU)
+        bj_sim_touch_plru(cache, set, (uint32_t)way);
+}
+
+/* Puts in a line that is not there; returns the line that went, or BJ_SIM_NO_LINE. */
+static inline uint32_t bj_sim_insert_line(bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    uint32_t stride = cache->shape->stride;
+    uint32_t *tags = cache->tags + (size_t)set * stride;
+    if (cache->shape->replacement != BJ_SIM_LRU)
+        return bj_sim_insert_anywhere(cache, set, line);
+    uint32_t last = bj_sim_own_ways(cache->shape, set) - 1;
+    uint32_t victim = tags[last];
+    if (stride == 8)
+        bj_sim_move_to_front(tags, 8, last, line);
+    else if (stride == 16)
+        bj_sim_move_to_front(tags, 16, last, line);
+    else
+        bj_sim_move_to_front(tags, stride, last, line);
+    return victim;
+}
+
+/* LRU only, the first `own` ways: moves the tag to the front, putting it in if it was missing. True: it was there. */
+static inline __attribute__((always_inline)) bool bj_sim_lru_use_fixed(uint32_t *tags, uint32_t own, uint32_t stride,
+                                                                       uint32_t tag) {
+    int place = bj_sim_find_tag(tags, stride, tag);
+    bj_sim_move_to_front(tags, stride, place >= 0 ? (uint32_t)place : own - 1, tag);
+    return place >= 0;
+}
+
+static inline bool bj_sim_lru_use(uint32_t *tags, uint32_t own, uint32_t stride, uint32_t tag) {
     if (tags[0] == tag)
         return true;
-    uint32_t last = ways - 1;
-    bool hit = bj_sim_set_holds(tags, stride, tag);
-    if (hit) {
-        last = 1;
-        while (tags[last] != tag)
-            last++;
-    }
-    if (hit || ways > 32)
-        memmove(tags + 1, tags, last * sizeof tags[0]);
-    else
-        memmove(tags + 1, tags, (ways - 1) * sizeof tags[0]);
-    tags[0] = tag;
-    return hit;
-}
-
-static inline bool bj_sim_lru_use(uint32_t *tags, uint32_t ways, uint32_t stride, uint32_t tag) {
-    /* The common numbers of ways as constants, so that comparing and moving become a few vector instructions. */
-    switch (ways) {
+    switch (stride) {
     case 4:
-        return bj_sim_lru_fixed(tags, 4, 4, tag);
+        return bj_sim_lru_use_fixed(tags, own, 4, tag);
     case 8:
-        return bj_sim_lru_fixed(tags, 8, 8, tag);
+        return bj_sim_lru_use_fixed(tags, own, 8, tag);
     case 12:
-        return bj_sim_lru_fixed(tags, 12, 12, tag);
+        return bj_sim_lru_use_fixed(tags, own, 12, tag);
     case 16:
-        return bj_sim_lru_fixed(tags, 16, 16, tag);
-    case 20:
-        return bj_sim_lru_fixed(tags, 20, 20, tag);
+        return bj_sim_lru_use_fixed(tags, own, 16, tag);
     default:
-        return bj_sim_lru_fixed(tags, ways, stride, tag);
+        return bj_sim_lru_use_fixed(tags, own, stride, tag);
     }
 }
 

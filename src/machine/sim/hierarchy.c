@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 
 static bool is_simple(const bj_sim_spec *spec) {
-    bool simple = spec->prefetchers == 0 && spec->neighbour == 0;
+    bool simple = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0 && spec->neighbour == 0;
     for (size_t i = 0; i < spec->cache_count; i++)
         simple = simple && spec->caches[i].replacement == BJ_SIM_LRU && spec->caches[i].policy == BJ_SIM_NEITHER;
     return simple;
@@ -262,7 +262,8 @@ void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_
         prepare_block(hierarchy, cpu, mapping, places + done, now, &prepared);
         for (size_t i = 0; i < now; i++)
             look_up_page(hierarchy->spec, cpu, prepared.page[i]);
-        if (hierarchy->simple) {
+        if (hierarchy->simple &&
+            (hierarchy->spec->prefetchers == 0 || bj_sim_pass_strides(&cpu->prefetch, prepared.virtual_address, now))) {
             load_block_simply(hierarchy, cpu, &prepared, now);
         } else {
             for (size_t i = 0; i < now; i++)

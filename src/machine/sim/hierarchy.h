@@ -34,7 +34,7 @@ typedef struct {
     size_t open_count[BJ_SIM_MAX_CACHES];
     bj_sim_cpu **cpus; /* by tree position, made when first used */
     uint64_t random_state;
-    bool simple; /* every level lru and neither, no prefetcher, no neighbour: the short way through */
+    bool simple; /* every level lru and neither, no prefetcher but for strides, no neighbour: the short way through */
 } bj_sim_hierarchy;
 
 bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,

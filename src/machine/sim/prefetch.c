@@ -1,6 +1,5 @@
 #include "machine/sim/prefetch.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "machine/sim/machine_file.h"
@@ -70,14 +69,18 @@ static void watch_region(bj_sim_prefetch_state *state, request *to) {
     unsigned place = 0;
     while (place < BJ_SIM_REGIONS - 1 && state->regions[place] != region)
         place++;
-    uint64_t lines = state->regions[place] == region ? state->region_lines[place] : 0;
+    bool known = state->regions[place] == region;
+    uint64_t lines = known ? state->region_lines[place] : 0;
+    unsigned count = known ? state->region_count[place] : 0;
     memmove(state->regions + 1, state->regions, place * sizeof state->regions[0]);
     memmove(state->region_lines + 1, state->region_lines, place * sizeof state->region_lines[0]);
+    memmove(state->region_count + 1, state->region_count, place * sizeof state->region_count[0]);
     uint64_t first = region << BJ_SIM_REGION_SHIFT;
     uint64_t loaded = UINT64_C(1) << ((to->address - first) >> shift);
     state->regions[0] = region;
     state->region_lines[0] = lines | loaded;
-    if ((lines & loaded) != 0 || __builtin_popcountll(lines | loaded) != DENSE_LINES)
+    state->region_count[0] = count + ((lines & loaded) == 0);
+    if ((lines & loaded) != 0 || count + 1 != DENSE_LINES)
         return;
     for (unsigned i = 0; i < 1u << (BJ_SIM_REGION_SHIFT - shift); i++) {
         if (((lines | loaded) >> i & 1) == 0)
@@ -101,4 +104,22 @@ unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_r
     }
     state->last_address = address;
     return to.count;
+}
+
+bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count) {
+    uint64_t last = state->last_address;
+    int64_t last_distance = state->last_distance;
+    bool strides = false;
+    for (size_t i = 0; i < count; i++) {
+        int64_t distance = (int64_t)(addresses[i] - last);
+        strides |= distance == last_distance && distance >= -FURTHEST_STRIDE && distance <= FURTHEST_STRIDE;
+        last_distance = distance;
+        last = addresses[i];
+    }
+    if (strides)
+        return false;
+    state->last_address = last;
+    state->last_distance = last_distance;
+    state->stride_streak = 0;
+    return true;
 }

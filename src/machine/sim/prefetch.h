@@ -13,6 +13,8 @@
 #ifndef BJ_MACHINE_SIM_PREFETCH_H
 #define BJ_MACHINE_SIM_PREFETCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { BJ_SIM_REGION_SHIFT = 11, BJ_SIM_REGIONS = 8, BJ_SIM_MOST_PREFETCHES = 160 };
@@ -26,6 +28,7 @@ typedef struct {
     int follower_trust;                    /* 0 to 3 */
     uint64_t regions[BJ_SIM_REGIONS];      /* order of use, latest first */
     uint64_t region_lines[BJ_SIM_REGIONS]; /* a bit a line that was loaded */
+    unsigned region_count[BJ_SIM_REGIONS]; /* how many bits */
 } bj_sim_prefetch_state;
 
 typedef struct {
@@ -43,5 +46,9 @@ typedef struct {
 /* Tells of a load that hit at `hit_level` (from 0); returns how many prefetches it caused. */
 unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, uint64_t address,
                            unsigned hit_level, bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES]);
+
+/* For loads that only the stride prefetcher watches: true if it has nothing to do, having seen them; false if they must
+ * be shown to it one by one. */
+bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count);
 
 #endif

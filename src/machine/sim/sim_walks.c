@@ -2,24 +2,27 @@
  * the caches), short walks go round once more, then come the timed batches, each going on where the last stopped.
  * Several walks take turns, access by access.
  *
- * Two shortcuts leave the samples as they are. A lap with nothing but nearest hits changes nothing, so all later ones
- * are alike. A lap so long that none of its first lines can survive it is not written whole: emptying the caches and
- * writing its last part leaves the batch with the same misses. */
+ * Shortcuts leave the samples as they are. A lap with nothing but nearest hits changes nothing, so all later ones are
+ * alike. The building lap of a long walk misses everywhere, so that its outcome is written down (cold_lap.h) but for
+ * its end, and not even that where nothing of it would survive the end. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "machine/sim/cold_lap.h"
 #include "machine/sim/sim_machine.h"
 
-enum { BATCH_ACCESSES = 20000, SHORT_WALK = 65536, TAIL = 65536 };
+enum { BATCH_ACCESSES = 20000, SHORT_WALK = 65536, TAIL = 32768 };
 
 typedef struct {
     const bj_walk *walk;
     bj_sim_cpu *cpu;
     const bj_sim_mapping *mapping;
-    double memory_cycles; /* local or remote */
-    size_t written_from;  /* the first place of the building lap that is simulated */
-    size_t position;      /* where the next access is */
-    bool settled;         /* all later laps are alike, at `settled_cycles` an access */
+    double memory_cycles;  /* local or remote */
+    size_t cold_from;      /* the part of the building lap whose outcome is written without simulating it */
+    size_t simulated_from; /* and the part that is simulated */
+    bool distinct;         /* each line is visited once in a lap */
+    size_t position;       /* where the next access is */
+    bool settled;          /* all later laps are alike, at `settled_cycles` an access */
     double settled_cycles;
 } walker;
 
@@ -69,35 +72,31 @@ static void update_neighbour(bj_sim_machine *self) {
         bj_sim_set_neighbour_share(&self->hierarchy, bj_sim_neighbour_share(&self->noise, self->clock_s));
 }
 
-/* How many distinct lines surely wash out all that the caches held before: several times the largest level, more where
- * few ways make some sets lag behind, and more where the victim is not the oldest line. */
-static double lines_to_wash_out(const bj_sim_spec *spec) {
-    double most = 0, lines = 0;
-    for (size_t i = 0; i < spec->cache_count; i++) {
-        const bj_sim_cache_spec *cache = &spec->caches[i];
-        lines = (cache->policy == BJ_SIM_EXCLUSIVE ? lines : 0) + (double)(cache->sets * cache->ways);
-        double times = 3 + 16.0 / (double)cache->ways;
-        if (cache->replacement != BJ_SIM_LRU && times < 8)
-            times = 8;
-        most = fmax(most, lines * times);
-    }
-    return most;
-}
-
-static void plan_building(const bj_sim_machine *self, walker *who, size_t walk_count, uint32_t granule_words) {
+/* How much of a long lone walk's building lap need not be simulated: nothing of the cold part, and nothing at all of
+ * what the rest washes out. Prefetchers that take part, and lines visited several times, want the whole of what is
+ * left. */
+static void plan_building(const bj_sim_machine *self, walker *who, uint32_t granule_words) {
     const bj_sim_spec *spec = self->spec;
-    uint64_t longest_line = spec->caches[spec->cache_count - 1].line_bytes;
-    double needed = lines_to_wash_out(spec);
-    who->written_from = 0;
-    if (walk_count > 1 || (uint64_t)granule_words * BJ_WALK_WORD_BYTES < longest_line ||
-        (double)who->walk->count < needed)
+    const bj_walk *walk = who->walk;
+    double granule = (double)granule_words * BJ_WALK_WORD_BYTES;
+    double longest_line = (double)spec->caches[spec->cache_count - 1].line_bytes;
+    double visits = fmax(longest_line / granule, 1); /* of a line, in a lap */
+    who->distinct = visits == 1;
+    double needed = 0;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        needed = fmax(needed, bj_sim_lines_to_wash_out(spec, i));
+    bool asleep = bj_sim_prefetchers_sleep(spec, walk->places, walk->count);
+    who->cold_from = who->simulated_from = 0;
+    if (asleep && walk->count > TAIL)
+        who->simulated_from = walk->count - TAIL;
+    if ((double)walk->count / visits < needed)
         return;
-    /* Prefetched lines are hit later in the lap: then the tail must be long enough for the caches to be in their
-     * stride. Otherwise only the TLBs need it. */
-    double tail = spec->prefetchers != 0 ? needed : TAIL;
-    if ((double)who->walk->count > tail) {
-        who->written_from = who->walk->count - (size_t)tail;
-        bj_sim_empty_caches_of(who->cpu, spec->cache_count);
+    /* Of lines that come once in a lap nothing is left to meet; others may be met again if they come near its end. */
+    size_t met_again = asleep && who->distinct ? TAIL : (size_t)(2 * needed);
+    if (walk->count > met_again) {
+        who->cold_from = walk->count - met_again;
+        if (who->simulated_from < who->cold_from)
+            who->simulated_from = who->cold_from;
     }
 }
 
@@ -130,19 +129,29 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     bj_status status = check_places(walk, &granule_words, error);
     if (status == BJ_OK)
         status = bj_sim_get_cpu(&self->hierarchy, position, &who->cpu, error);
-    if (status == BJ_OK)
-        plan_building(self, who, walk_count, granule_words);
+    /* Short walks and those in company are simulated from the first access on. */
+    if (status == BJ_OK && walk_count == 1 && walk->count > SHORT_WALK)
+        plan_building(self, who, granule_words);
     return status;
 }
 
 /* Writes the chains and warms up; charges the clock. */
-static void build(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before) {
+static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before,
+                       bj_error *error) {
     double longest = 0;
     update_neighbour(self);
     for (size_t i = 0; i < count; i++) {
-        before[i] = walkers[i].cpu->counts;
-        walkers[i].position = walkers[i].written_from;
-        accesses[i] = walkers[i].walk->count - walkers[i].written_from;
+        walker *who = &walkers[i];
+        if (who->simulated_from > 0) {
+            bj_status status =
+                bj_sim_write_cold_lap(&self->hierarchy, who->cpu, who->mapping, who->walk->places + who->cold_from,
+                                      who->simulated_from - who->cold_from, who->distinct, error);
+            if (status != BJ_OK)
+                return status;
+        }
+        before[i] = who->cpu->counts;
+        who->position = who->simulated_from;
+        accesses[i] = who->walk->count - who->simulated_from;
     }
     advance_all(self, walkers, count, accesses);
     for (size_t i = 0; i < count; i++) {
@@ -158,6 +167,7 @@ static void build(bj_sim_machine *self, walker *walkers, size_t count, size_t *a
     for (size_t i = 0; i < count; i++)
         lap = fmax(lap, count_cycles(self->spec, &walkers[i], &before[i]));
     self->clock_s += (longest + lap) / self->spec->clock_ghz * 1e-9;
+    return BJ_OK;
 }
 
 /* After the second lap of a lone short walk: were all of its accesses the nearest hits? */
@@ -215,7 +225,9 @@ bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t wal
         status = prepare_walker(self, &walks[i], walk_count, &walkers[i], error);
     if (status != BJ_OK)
         goto done;
-    build(self, walkers, walk_count, accesses, before);
+    status = build(self, walkers, walk_count, accesses, before, error);
+    if (status != BJ_OK)
+        goto done;
     if (walk_count == 1)
         see_whether_settled(self, walkers, before);
     for (size_t i = 0; i < walk_count; i++)

@@ -1,6 +1,7 @@
 #include "machine/sim/tlb.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Below this a scan of the whole TLB beats the hash. */
 enum { LARGEST_SCANNED = 16, NO_SLOT = 0xffff };

@@ -1,0 +1,228 @@
+#include "machine/sim/cold_lap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/machine.h"
+
+/* Shares of accesses that a prefetcher may react to in a random order, by chance. */
+static const double FEW_STRIDES = 0.001, FEW_RETURNS = 0.02;
+
+static double share_of_strides(const uint32_t *places, size_t count) {
+    const uint32_t furthest = 2048 / BJ_WALK_WORD_BYTES;
+    size_t strides = 0;
+    for (size_t i = 2; i < count; i++) {
+        uint32_t distance = places[i] - places[i - 1];
+        strides += (distance == places[i - 1] - places[i - 2]) & (distance + furthest <= 2 * furthest);
+    }
+    return (double)strides / (double)count;
+}
+
+/* How often one of the regions last used is used again. */
+static double share_of_returns(const uint32_t *places, size_t count) {
+    const unsigned shift = BJ_SIM_REGION_SHIFT - 3;
+    size_t returns = 0;
+    for (size_t i = BJ_SIM_REGIONS; i < count; i++) {
+        unsigned returned = 0;
+        for (size_t back = 1; back <= BJ_SIM_REGIONS; back++)
+            returned |= places[i] >> shift == places[i - back] >> shift;
+        returns += returned;
+    }
+    return (double)returns / (double)count;
+}
+
+bool bj_sim_prefetchers_sleep(const bj_sim_spec *spec, const uint32_t *places, size_t count) {
+    if (spec->prefetchers & (BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT))
+        return false;
+    if ((spec->prefetchers & BJ_SIM_STRIDE) && share_of_strides(places, count) > FEW_STRIDES)
+        return false;
+    return !(spec->prefetchers & BJ_SIM_REGION) || share_of_returns(places, count) <= FEW_RETURNS;
+}
+
+double bj_sim_lines_to_wash_out(const bj_sim_spec *spec, size_t level) {
+    const bj_sim_cache_spec *cache = &spec->caches[level];
+    /* Loads of the sets are about Poisson: so many times the cache leave one set in a thousand with no more lines than
+     * ways. Under random replacement a line outlives t times the cache with probability exp(-t). */
+    double times = 1.6 + 9.0 / (double)cache->ways;
+    if (cache->replacement == BJ_SIM_RANDOM)
+        times = fmax(times, 7);
+    else if (cache->replacement == BJ_SIM_PLRU)
+        times = fmax(times, 4);
+    double lines = (double)(cache->sets * cache->ways);
+    double nearer = cache->policy == BJ_SIM_EXCLUSIVE ? bj_sim_lines_to_wash_out(spec, level - 1) : 0;
+    return nearer + lines * times;
+}
+
+/* What a level sees: line numbers, oldest first. */
+typedef struct {
+    uint32_t *lines;
+    size_t count;
+    unsigned line_shift;
+} stream;
+
+/* Lines of the last level's size, oldest first. `distinct`: no two places share one; otherwise a line counts at its
+ * last visit, so the list is made from the end, leaving out what was seen. */
+static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift, const uint32_t *places, size_t count,
+                             bool distinct, stream *visits, bj_error *error) {
+    uint64_t first = mapping->address >> line_shift;
+    uint64_t lines = (mapping->bytes >> line_shift) + 1;
+    uint64_t *seen = distinct ? NULL : calloc(lines / 64 + 1, sizeof *seen);
+    uint32_t *list = malloc((count + 1) * sizeof *list);
+    if ((!distinct && seen == NULL) || list == NULL) {
+        free(seen);
+        free(list);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
+    }
+    unsigned place_shift = line_shift - 3;
+    size_t from = distinct ? 0 : count;
+    for (size_t i = 0; distinct && i < count; i++)
+        list[i] = (uint32_t)first + (places[i] >> place_shift);
+    for (size_t i = count; !distinct && i-- > 0;) {
+        uint32_t line = places[i] >> place_shift;
+        uint64_t bit = UINT64_C(1) << (line % 64);
+        list[from] = (uint32_t)first + line;
+        from -= (seen[line / 64] & bit) == 0;
+        seen[line / 64] |= bit;
+    }
+    if (!distinct)
+        memmove(list, list + from + 1, (count - from) * sizeof *list);
+    free(seen);
+    *visits = (stream){.lines = list, .count = count - from, .line_shift = line_shift};
+    return BJ_OK;
+}
+
+/* LRU: a set is a ring while it fills, and is put into order of use afterwards. */
+static void straighten_rings(bj_sim_cache *cache, const uint32_t *inserted) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint32_t ordered[BJ_SIM_MAX_WAYS];
+    for (uint32_t set = 0; set < shape->sets.divisor; set++) {
+        uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+        uint32_t own = bj_sim_own_ways(shape, set);
+        uint32_t at = inserted[set];
+        for (uint32_t i = 0; i < own; i++) {
+            at = at == 0 ? own - 1 : at - 1;
+            ordered[i] = tags[at];
+        }
+        memcpy(tags, ordered, own * sizeof tags[0]);
+    }
+}
+
+/* One line into its set; returns what left it. `next` is the ring's next way, and NULL where the victim is not simply
+ * the oldest line. A ring that is not full holds its lines at the lower end, so that its empty places are read last. */
+static inline uint32_t insert_cold(bj_sim_cache *cache, uint32_t *next, uint32_t set, uint32_t line) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    if (next == NULL)
+        return bj_sim_insert_line(cache, set, line);
+    uint32_t *place = cache->tags + (size_t)set * shape->stride + next[set];
+    uint32_t victim = *place;
+    *place = line;
+    next[set] = next[set] + 1 == bj_sim_own_ways(shape, set) ? 0 : next[set] + 1;
+    return victim;
+}
+
+static uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cache_shape *shape, uint64_t address) {
+    uint64_t physical = shape->mapped == BJ_SIM_PHYSICAL ? bj_sim_translate(hierarchy->space, address) : 0;
+    return bj_sim_pick_set(shape, address, physical);
+}
+
+/* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the stream itself: one
+ * never overtakes the other. */
+static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, uint32_t *next, const stream *seen,
+                            size_t from, stream *victims) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    size_t left = 0;
+    unsigned line_shift = seen->line_shift;
+    for (size_t i = from; i < seen->count; i++) {
+        uint64_t address = (uint64_t)seen->lines[i] << line_shift;
+        uint32_t line = (uint32_t)(address >> shape->line_shift);
+        uint32_t victim = insert_cold(cache, next, pick_set_of(hierarchy, shape, address), line);
+        if (victims != NULL) {
+            victims->lines[left] = victim;
+            left += victim != BJ_SIM_NO_LINE;
+        }
+    }
+    if (victims != NULL) {
+        victims->count = left;
+        victims->line_shift = shape->line_shift;
+    }
+}
+
+/* Sets in random order would miss the host's own caches with every line: lines are first dealt out to heaps of
+ * neighbouring sets. The order within a set stays. */
+enum { HEAPS = 64 };
+
+static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, uint32_t *next,
+                                 const stream *seen, size_t from, bj_error *error) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    struct pair {
+        uint32_t set, line;
+    };
+    size_t count = seen->count - from, starts[HEAPS + 1] = {0};
+    uint32_t *sets = malloc(count * sizeof *sets);
+    struct pair *heaps = malloc(count * sizeof *heaps);
+    if (sets == NULL || heaps == NULL) {
+        free(sets);
+        free(heaps);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu lines", count);
+    }
+    uint32_t sets_per_heap = shape->sets.divisor / HEAPS + 1;
+    bj_sim_divisor heap_of = bj_sim_make_divisor(sets_per_heap);
+    for (size_t i = 0; i < count; i++) {
+        sets[i] = pick_set_of(hierarchy, shape, (uint64_t)seen->lines[from + i] << seen->line_shift);
+        starts[bj_sim_quotient(&heap_of, sets[i]) + 1]++;
+    }
+    for (size_t i = 1; i <= HEAPS; i++)
+        starts[i] += starts[i - 1];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = (uint64_t)seen->lines[from + i] << seen->line_shift;
+        heaps[starts[bj_sim_quotient(&heap_of, sets[i])]++] =
+            (struct pair){.set = sets[i], .line = (uint32_t)(address >> shape->line_shift)};
+    }
+    for (size_t i = 0; i < count; i++)
+        insert_cold(cache, next, heaps[i].set, heaps[i].line);
+    free(sets);
+    free(heaps);
+    return BJ_OK;
+}
+
+/* Puts the stream, from its `from`-th line on, into the level. */
+static bj_status insert_stream(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, const stream *seen, size_t from,
+                               stream *victims, bj_error *error) {
+    const size_t large_table = 1 << 20;
+    const bj_sim_cache_shape *shape = cache->shape;
+    bool lru = shape->replacement == BJ_SIM_LRU;
+    uint32_t *next = lru ? calloc(shape->sets.divisor, sizeof *next) : NULL;
+    if (lru && next == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
+    bj_status status = BJ_OK;
+    if (victims == NULL && (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0] > large_table)
+        status = insert_by_heaps(hierarchy, cache, next, seen, from, error);
+    else
+        insert_in_order(hierarchy, cache, next, seen, from, victims);
+    if (lru)
+        straighten_rings(cache, next);
+    free(next);
+    return status;
+}
+
+bj_status bj_sim_write_cold_lap(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                                const uint32_t *places, size_t count, bool distinct, bj_error *error) {
+    const bj_sim_spec *spec = hierarchy->spec;
+    unsigned longest_shift = hierarchy->shapes[spec->cache_count - 1].line_shift;
+    stream visits = {0}, victims = {0};
+    bj_status status = list_visits(mapping, longest_shift, places, count, distinct, &visits, error);
+    if (status == BJ_OK && (victims.lines = malloc(visits.count * sizeof *victims.lines)) == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
+    bj_sim_empty_caches_of(cpu, spec->cache_count);
+    for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++) {
+        const stream *seen = hierarchy->shapes[i].policy == BJ_SIM_EXCLUSIVE ? &victims : &visits;
+        bool feeds_next = i + 1 < spec->cache_count && hierarchy->shapes[i + 1].policy == BJ_SIM_EXCLUSIVE;
+        double needed = bj_sim_lines_to_wash_out(spec, i);
+        size_t from = feeds_next || (double)seen->count <= needed ? 0 : seen->count - (size_t)needed;
+        status = insert_stream(hierarchy, cpu->caches[i], seen, from, feeds_next ? &victims : NULL, error);
+    }
+    free(victims.lines);
+    free(visits.lines);
+    return status;
+}

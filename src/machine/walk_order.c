@@ -20,6 +20,24 @@ static void fill_ascending(uint32_t *places, size_t count, size_t first_byte, si
         places[i] = (uint32_t)((first_byte + i * step) / BJ_WALK_WORD_BYTES);
 }
 
+static void order_blocks(const bj_walk_shape *shape, size_t count, bj_random *random, uint32_t *places) {
+    size_t per_block = shape->page_bytes / shape->grain_bytes > 0 ? shape->page_bytes / shape->grain_bytes : 1;
+    size_t blocks = count / per_block;
+    uint32_t grain_words = (uint32_t)(shape->grain_bytes / BJ_WALK_WORD_BYTES);
+    uint32_t first_word = (uint32_t)(shape->first_byte / BJ_WALK_WORD_BYTES);
+    /* Block numbers first, at the front; then each is replaced by its places, from the back so as to overwrite none. A
+     * remainder that fills no block keeps its ascending places at the end. */
+    for (size_t i = 0; i < blocks; i++)
+        places[i] = (uint32_t)i;
+    bj_random_shuffle_u32(random, places, blocks);
+    for (size_t i = blocks; i-- > 0;) {
+        uint32_t block = places[i];
+        for (size_t k = 0; k < per_block; k++)
+            places[i * per_block + k] = first_word + (uint32_t)(block * per_block + k) * grain_words;
+        bj_random_shuffle_u32(random, places + i * per_block, per_block);
+    }
+}
+
 void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj_random *random, uint32_t *places) {
     size_t step = step_bytes(order, shape);
     size_t count = bj_machine_count_places(order, shape);
@@ -35,6 +53,9 @@ void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj
         break;
     }
     case BJ_ORDER_STRIDE_1K:
+        break;
+    case BJ_ORDER_BLOCKS:
+        order_blocks(shape, count, random, places);
         break;
     }
 }

@@ -22,6 +22,7 @@ static void add_level(bj_level_set *found, double size, double latency, double n
                                               .plateau_first_x = first,
                                               .plateau_last_x = size,
                                               .next_first_x = size * 2,
+                                              .ramp_first_x = size,
                                               .size_x = size,
                                               .size_sample_x = size,
                                               .steepest_octave = next_latency / latency};

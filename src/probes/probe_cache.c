@@ -2,8 +2,8 @@
  *
  * Random pointer walks over growing working sets (2012 paper, 3.1.2), fully random since region prefetchers learn
  * pages, on huge pages where they are granted since those calm the TLB. A first look finds where memory begins, then
- * interleaved rounds on a coarse grid, with more points around the edges once they are seen. A sparse twin of each
- * walk tells TLB edges from caches. The analysis is stats/hierarchy.h; --method selects a paper's instead. */
+ * interleaved rounds on a coarse grid, with more points around the edges once they are seen. Twins of the walks,
+ * spread over many pages and packed into few, give the cost of the TLB. The analysis is stats/hierarchy.h; --method selects a paper's instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,27 +17,44 @@
 extern const bj_probe bj_probe_cache;
 
 #define WALK_CURVE "cache.walk"
-#define TWIN_CURVE "cache.sparse"
+#define SPREAD_CURVE "cache.spread"
+#define PACKED_CURVE "cache.packed"
 #define RANDOM_PURPOSE 0x63616368u
 
-/* The line is not known yet. 64 bytes is right or too small nearly everywhere; too small only smears the edges, since
- * the further visits to a line may hit, while too large would leave sets of hashed caches unused. */
-#define GRAIN_BYTES 64u
-#define TWIN_ONE_IN 8u
+/* The distance of neighbouring places is the line, which is not known yet: too small smears the edges, since further
+ * visits to a line may hit; too large leaves sets of hashed caches unused. It starts here and doubles while pairs of
+ * places are seen to share a line. */
+#define FIRST_GRAIN_BYTES 64u
+#define LAST_GRAIN_BYTES 256u
+#define PAIR_TRIES 5u
+/* Pairs that share a line save half of the cost of missing the first level, others nothing: halfway, and a bit. */
+#define PAIR_SAVES 0.3
+/* The twins: one line in 4 KiB against one in 512 bytes of an eighth of the extent. As many lines, in either case at
+ * random places of their sets. */
+#define SPREAD_BYTES 4096u
+#define PACKED_BYTES 512u
+#define PACKING (SPREAD_BYTES / PACKED_BYTES)
 #define FIRST_BYTES 4096.0
 #define TWIN_FIRST_BYTES 32768.0
 #define MIB 1048576.0
-/* Beyond this a coarser grid: building a walk costs as much as its size. */
-#define COARSE_FROM_BYTES (32 * MIB)
+/* Beyond this a coarser grid until an edge is seen: building a walk costs as much as its size. */
+#define COARSE_FROM_BYTES (1 * MIB)
 /* The first look begins here, and memory is not believed to begin below. */
 #define LOOK_FIRST_BYTES (1 * MIB)
 #define LEAST_TOP_BYTES (32 * MIB)
 #define LEAST_ARENA_BYTES (256 * 1024.0)
 /* Less than this share of the last time is not memory yet. */
 #define LOOK_BELOW_MEMORY 0.75
-#define GRID_RATIO 1.189207115   /* quarter octaves */
-#define COARSE_RATIO 1.414213562 /* half octaves */
-#define FINE_RATIO 1.044273782   /* sixteenths: L1 sizes that differ by a sixth are ways, not noise */
+#define GRID_PER_OCTAVE 16u
+#define GRID_MULTIPLE 512.0
+/* Strides in that grid. Sixteenths of an octave around edges: they tell an L1 of 11 ways from one of 12. */
+#define STRIDE_FINE 1u
+#define STRIDE_MEDIUM 2u
+#define STRIDE_GRID 4u
+#define STRIDE_COARSE 8u
+/* Larger levels are shared, and move more than an eighth of an octave between rounds. */
+#define FINE_BELOW_BYTES (1 * MIB)
+#define MEDIUM_BELOW_BYTES (32 * MIB)
 #define POINTS_MAX 512u
 
 typedef struct {
@@ -54,6 +71,7 @@ typedef struct {
     effort_plan plan;
     bj_sweep sweep;
     bj_curves *samples;
+    size_t grain_bytes;
     bj_sweep_point points[POINTS_MAX];
     size_t point_count;
     double started_s;
@@ -72,7 +90,7 @@ static bj_status report(const cache_run *run, double fraction, bj_error *error) 
 }
 
 static bj_sweep_point dense_point(const cache_run *run, double bytes) {
-    return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = GRAIN_BYTES};
+    return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = run->grain_bytes};
 }
 
 static void add_point(cache_run *run, bj_sweep_point point) {
@@ -83,14 +101,68 @@ static void add_point(cache_run *run, bj_sweep_point point) {
         run->points[run->point_count++] = point;
 }
 
-static void add_grid(cache_run *run, double first, double last, double ratio, size_t one_in) {
-    double bytes[POINTS_MAX];
-    size_t count = bj_sweep_make_grid(first, last, ratio, 1024, bytes, POINTS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        bj_sweep_point point = dense_point(run, bytes[i]);
+/* Points of one grid for all purposes, FIRST_BYTES × 2^(k / 16): every `stride`-th of it between first and last. Two
+ * refinements of one edge thus meet in the same points instead of lying side by side. */
+static void add_grid(cache_run *run, double first, double last, unsigned stride, size_t one_in) {
+    unsigned from = (unsigned)ceil(fmax(0, GRID_PER_OCTAVE * log2(first / FIRST_BYTES) - 0.01) / stride) * stride;
+    for (unsigned k = from;; k += stride) {
+        double bytes = FIRST_BYTES * exp2(k / (double)GRID_PER_OCTAVE);
+        if (bytes > last * 1.0001)
+            return;
+        bj_sweep_point point = dense_point(run, floor(bytes / GRID_MULTIPLE + 0.5) * GRID_MULTIPLE);
         point.one_in = one_in;
         add_point(run, point);
     }
+}
+
+/* The smallest working set, an octave apart, that is clearly slower than the first, and the time of that; 0: none. */
+static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_ns, bj_error *error) {
+    bj_status status = BJ_OK;
+    *bytes = 0;
+    for (double at = FIRST_BYTES; at <= (double)run->sweep.arena_bytes && status == BJ_OK; at *= 2) {
+        bj_sweep_point point = dense_point(run, at);
+        double ns;
+        status = bj_sweep_measure(&run->sweep, &point, &ns, error);
+        if (at == FIRST_BYTES)
+            *first_ns = ns;
+        if (status == BJ_OK && ns > 1.5 * *first_ns) {
+            *bytes = at;
+            break;
+        }
+    }
+    return status;
+}
+
+/* Is a line longer than the grain? Walks beyond the first level, inside the next, with both places of a pair visited
+ * one right after the other, against fully random ones. */
+static bj_status share_a_line(cache_run *run, double bytes, double first_ns, bool *share, bj_error *error) {
+    bj_sweep_point apart = dense_point(run, bytes), pairs = apart;
+    pairs.order = BJ_ORDER_BLOCKS;
+    pairs.block_bytes = 2 * run->grain_bytes;
+    unsigned saved = 0;
+    bj_status status = BJ_OK;
+    for (unsigned i = 0; i < PAIR_TRIES && status == BJ_OK; i++) {
+        double apart_ns, pairs_ns;
+        status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
+        if (status == BJ_OK)
+            status = bj_sweep_measure(&run->sweep, &pairs, &pairs_ns, error);
+        if (status == BJ_OK && apart_ns - pairs_ns > PAIR_SAVES * (apart_ns - first_ns))
+            saved++;
+    }
+    *share = saved == PAIR_TRIES;
+    return status;
+}
+
+static bj_status find_grain(cache_run *run, bj_error *error) {
+    double beyond, first_ns;
+    bj_status status = find_beyond_first(run, &beyond, &first_ns, error);
+    bool share = status == BJ_OK && beyond > 0;
+    while (share && run->grain_bytes < LAST_GRAIN_BYTES && status == BJ_OK) {
+        status = share_a_line(run, 2 * beyond, first_ns, &share, error);
+        if (share)
+            run->grain_bytes *= 2;
+    }
+    return status;
 }
 
 /* Where does memory begin? One walk an octave up to the top; the sweep then need not go four times beyond. */
@@ -117,7 +189,9 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
 }
 
 static bj_status record(cache_run *run, const bj_sweep_point *point, size_t round, double ns, bj_error *error) {
-    const char *id = point->one_in > 1 ? TWIN_CURVE : WALK_CURVE;
+    const char *id = point->one_in == SPREAD_BYTES / run->grain_bytes   ? SPREAD_CURVE
+                     : point->one_in == PACKED_BYTES / run->grain_bytes ? PACKED_CURVE
+                                                      : WALK_CURVE;
     bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
     bj_status status = BJ_OK;
     if (curve == NULL) {
@@ -148,7 +222,10 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
         double ns;
         if (point->bytes > (double)run->sweep.arena_bytes)
             continue;
-        status = bj_sweep_measure(&run->sweep, point, &ns, error);
+        bj_sweep_point walked = *point;
+        if (point->one_in == PACKED_BYTES / run->grain_bytes)
+            walked.bytes /= PACKING;
+        status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
         if (status == BJ_OK)
             status = record(run, point, round, ns, error);
         double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
@@ -163,7 +240,8 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
 
 static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
                                 bool levels_only, bj_hierarchy *found, bj_error *error) {
-    const bj_curve *walk = bj_curves_find(samples, WALK_CURVE), *twin = bj_curves_find(samples, TWIN_CURVE);
+    const bj_curve *walk = bj_curves_find(samples, WALK_CURVE);
+    const bj_curve *spread = bj_curves_find(samples, SPREAD_CURVE), *packed = bj_curves_find(samples, PACKED_CURVE);
     bj_hierarchy_request request = {.x = walk->x,
                                     .count = walk->x_count,
                                     .rounds = (const double *const *)walk->rounds,
@@ -171,12 +249,14 @@ static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method 
                                     .seed = seed,
                                     .levels_only = levels_only,
                                     .finder = method->finder};
-    if (twin != NULL) {
-        request.twin_x = twin->x;
-        request.twin_count = twin->x_count;
-        request.twin_rounds = (const double *const *)twin->rounds;
-        request.twin_round_count = twin->round_count;
-        request.twin_one_in = TWIN_ONE_IN;
+    /* Both were measured at the same extents in every round, but for a last one cut short. */
+    if (spread != NULL && packed != NULL && spread->x_count == packed->x_count) {
+        request.twin_x = spread->x;
+        request.twin_count = spread->x_count;
+        request.spread_rounds = (const double *const *)spread->rounds;
+        request.packed_rounds = (const double *const *)packed->rounds;
+        request.twin_round_count = spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
+        request.packing = PACKING;
     }
     return bj_stats_find_hierarchy(&request, found, error);
 }
@@ -188,9 +268,14 @@ static bj_status refine(cache_run *run, bj_error *error) {
     if (status != BJ_OK)
         return status;
     for (size_t i = 0; i < found.count; i++) {
-        double size = found.level[i].size.value;
-        double ratio = size > COARSE_FROM_BYTES / 4 ? GRID_RATIO : FINE_RATIO;
-        add_grid(run, size / 1.4, fmin(size * 1.7, (double)run->sweep.arena_bytes), ratio, 0);
+        const bj_level *level = &found.level[i].level;
+        double size = level->ramp_first_x;
+        unsigned stride = size < FINE_BELOW_BYTES     ? STRIDE_FINE
+                          : size < MEDIUM_BELOW_BYTES ? STRIDE_MEDIUM
+                                                      : STRIDE_GRID;
+        add_grid(run, size / 1.5, fmin(size * 1.7, level->next_first_x * 1.1), stride, 0);
+        add_grid(run, size * 1.7, level->next_first_x * 1.1, STRIDE_GRID, 0);
+        add_grid(run, level->size_x / 1.2, fmin(level->size_x * 1.2, size), stride, 0);
     }
     return BJ_OK;
 }
@@ -198,15 +283,20 @@ static bj_status refine(cache_run *run, bj_error *error) {
 static bj_status measure_rounds(cache_run *run, bj_error *error) {
     double top;
     bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
+    run->grain_bytes = FIRST_GRAIN_BYTES;
+    if (status == BJ_OK && run->method->order == BJ_ORDER_RANDOM)
+        status = find_grain(run, error);
     if (status == BJ_OK)
         status = find_top(run, &top, error);
     if (status != BJ_OK)
         return status;
     run->sweep.arena_bytes = (size_t)top;
-    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), GRID_RATIO, 0);
-    add_grid(run, COARSE_FROM_BYTES, top, COARSE_RATIO, 0);
-    if (run->method->order == BJ_ORDER_RANDOM)
-        add_grid(run, TWIN_FIRST_BYTES, top, COARSE_RATIO, TWIN_ONE_IN);
+    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
+    add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
+    if (run->method->order == BJ_ORDER_RANDOM) {
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_COARSE, SPREAD_BYTES / run->grain_bytes);
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_COARSE, PACKED_BYTES / run->grain_bytes);
+    }
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {
         if (!time_for_round(run, round))

@@ -61,8 +61,9 @@ static bj_status reserve_places(bj_sweep *sweep, size_t count, bj_error *error) 
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) {
     bj_machine *machine = sweep->request->machine;
     size_t page_bytes = machine->facts.page_bytes;
-    bj_walk_shape shape = {
-        .bytes = (size_t)point->bytes, .grain_bytes = point->grain_bytes, .page_bytes = page_bytes};
+    bj_walk_shape shape = {.bytes = (size_t)point->bytes,
+                           .grain_bytes = point->grain_bytes,
+                           .page_bytes = point->block_bytes > 0 ? point->block_bytes : page_bytes};
     if (shape.bytes > sweep->arena_bytes)
         return bj_base_set_error(error, BJ_ERR_FAILED, "a working set of %zu bytes exceeds the arena", shape.bytes);
     /* Anywhere in the arena: points of a round share frames no more than they must. */
@@ -90,14 +91,4 @@ bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double 
     for (unsigned i = 1; i < effort.repetitions; i++)
         *ns = fmin(*ns, samples[i]);
     return BJ_OK;
-}
-
-size_t bj_sweep_make_grid(double first, double last, double ratio, size_t multiple, double *bytes, size_t room) {
-    size_t count = 0;
-    for (double at = first; at <= last * 1.0001 && count < room; at *= ratio) {
-        double rounded = floor(at / (double)multiple + 0.5) * (double)multiple;
-        if (rounded > 0 && (count == 0 || rounded > bytes[count - 1]))
-            bytes[count++] = rounded;
-    }
-    return count;
 }

@@ -13,7 +13,8 @@ typedef struct {
     double bytes;         /* extent of the working set */
     bj_walk_order order;
     size_t grain_bytes;
-    size_t one_in; /* 0: every grain; else the sparse twin with one grain in so many */
+    size_t one_in;      /* 0: every grain; else the sparse twin with one grain in so many */
+    size_t block_bytes; /* of BJ_ORDER_BLOCKS */
 } bj_sweep_point;
 
 typedef struct {
@@ -36,8 +37,5 @@ void bj_sweep_free(bj_sweep *sweep);
 bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *error) BJ_WARN_UNUSED;
 /* One point somewhere in the open arena; ns is the least of the repetitions. */
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) BJ_WARN_UNUSED;
-/* bytes: first, then times ratio, up to last, each a multiple of `multiple`, no two alike. Returns how many were
- * written, at most room. */
-size_t bj_sweep_make_grid(double first, double last, double ratio, size_t multiple, double *bytes, size_t room);
 
 #endif

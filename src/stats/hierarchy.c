@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "stats/bootstrap.h"
+#include "stats/monotone.h"
 #include "stats/occupancy.h"
 #include "stats/quantile.h"
 
@@ -19,13 +20,15 @@
 #define SAME_LEVEL 1.4142
 /* Capacities are resampled within this factor of the first fit, with its shape. */
 #define REFIT_RANGE 1.6
-/* The ramp is looked for this far on both sides of the size. */
+/* How much of the plateau before a ramp the model sees: enough to know the latency there. */
 #define RAMP_OCTAVES 1.5
 
 typedef struct {
     const bj_hierarchy_request *request;
-    double *x, *y;           /* the summed-up curve, of the points that have samples */
-    double *twin_x, *twin_y; /* the same of the twin */
+    double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
+    double *own;             /* y without the TLB's cost */
+    double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
+    double *packed_x, *packed_y;
     double *column;          /* scratch of one point */
     size_t count, twin_count;
     bj_level_hints hints;
@@ -34,8 +37,11 @@ typedef struct {
 static void free_summary(summary *s) {
     free(s->x);
     free(s->y);
+    free(s->own);
     free(s->twin_x);
-    free(s->twin_y);
+    free(s->tlb);
+    free(s->packed_x);
+    free(s->packed_y);
     free(s->column);
 }
 
@@ -50,10 +56,14 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     size_t rounds = larger(larger(request->round_count, request->twin_round_count), 1);
     s->x = malloc(points * sizeof(double));
     s->y = malloc(points * sizeof(double));
+    s->own = malloc(points * sizeof(double));
     s->twin_x = malloc(twins * sizeof(double));
-    s->twin_y = malloc(twins * sizeof(double));
+    s->tlb = malloc(twins * sizeof(double));
+    s->packed_x = malloc(twins * sizeof(double));
+    s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
-    if (s->x == NULL || s->y == NULL || s->twin_x == NULL || s->twin_y == NULL || s->column == NULL) {
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->twin_x == NULL || s->tlb == NULL ||
+        s->packed_x == NULL || s->packed_y == NULL || s->column == NULL) {
         free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
@@ -77,19 +87,63 @@ static size_t sum_up(summary *s, const double *x, size_t count, const double *co
     return kept;
 }
 
+/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that beyond the
+ * reach of a TLB every access misses it. A dense walk comes back to a page before the lap is over and finds its entry
+ * in reach / x of the cases: each rise of the twin counts for the rest only. */
+static double tlb_cost_at(const summary *s, double x) {
+    double cost = 0;
+    for (size_t i = 1; i < s->twin_count; i++) {
+        double reach = sqrt(s->twin_x[i - 1] * s->twin_x[i]);
+        if (reach < x)
+            cost += (s->tlb[i] - s->tlb[i - 1]) * (1 - reach / x);
+    }
+    return cost;
+}
+
+/* The difference of the twins is what one visit a page costs more than the packed twin's visits to fewer pages; those
+ * have a cost, too, that of a dense walk, found before. */
+static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
+    const bj_hierarchy_request *q = s->request;
+    size_t spread = sum_up(s, q->twin_x, q->twin_count, q->spread_rounds, q->twin_round_count, index, index_count,
+                           q->twin_count, s->twin_x, s->tlb);
+    size_t packed = sum_up(s, q->twin_x, q->twin_count, q->packed_rounds, q->twin_round_count, index, index_count,
+                           q->twin_count, s->packed_x, s->packed_y);
+    s->twin_count = 0;
+    for (size_t i = 0, k = 0; i < spread; i++) {
+        while (k < packed && s->packed_x[k] < s->twin_x[i])
+            k++;
+        /* Both or none: a resample that lacks a twin's point cannot tell. */
+        if (k == packed || s->packed_x[k] != s->twin_x[i])
+            continue;
+        double cost = fmax(0, s->tlb[i] - s->packed_y[k]) + tlb_cost_at(s, s->twin_x[i] / q->packing);
+        s->twin_x[s->twin_count] = s->twin_x[i];
+        /* Never falling, from nothing: the smallest extent is in reach of any TLB. */
+        double before = s->twin_count > 0 ? s->tlb[s->twin_count - 1] : 0;
+        s->tlb[s->twin_count] = s->twin_count > 0 ? fmax(before, cost) : 0;
+        s->twin_count++;
+    }
+}
+
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
                                 bj_error *error) {
     const bj_hierarchy_request *q = s->request;
     s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y);
-    s->twin_count = sum_up(s, q->twin_x, q->twin_count, q->twin_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->twin_x, s->twin_y);
-    s->hints.twin_x = s->twin_x;
-    s->hints.twin_y = s->twin_y;
-    s->hints.twin_count = s->twin_count;
-    s->hints.twin_one_in = q->twin_one_in;
+    find_tlb_cost(s, index, index_count);
+    for (size_t i = 0; i < s->count; i++)
+        /* Never less than half: an estimate of the TLB's cost that eats the access time is no estimate. */
+        s->own[i] = fmax(s->y[i] - tlb_cost_at(s, s->x[i]), s->y[i] / 2);
+    s->hints.tlb_removed = s->twin_count > 1;
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
-    return bj_stats_find_levels(s->x, s->y, s->count, &s->hints, found, error);
+    bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
+    if (status != BJ_OK || !s->hints.tlb_removed)
+        return status;
+    bj_stats_enforce_monotone(s->y, s->count);
+    for (size_t i = 0; i < found->count; i++) {
+        double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
+        bj_stats_measure_level_size(s->x, s->y, s->count, last_x, &found->level[i]);
+    }
+    return BJ_OK;
 }
 
 /* Relative standard error of a typical point. */
@@ -110,15 +164,15 @@ static double estimate_noise(summary *s, double *scratch) {
     return kept > 0 ? bj_stats_median(scratch, kept) : 0;
 }
 
-/* The points that tell about the edge at the end of a level. */
+/* The points that tell about the edge at the end of a level: from its plateau to an octave into the next one. */
 static size_t cut_ramp(const summary *s, const bj_level *level, double *x, double *y) {
-    double first = fmax(level->plateau_first_x, level->size_x / exp2(2 * RAMP_OCTAVES));
-    double last = fmin(fmax(level->next_first_x, level->size_x * exp2(RAMP_OCTAVES)), level->next_first_x * 2);
+    double first = fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
+    double last = level->next_first_x * 2;
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
             x[kept] = s->x[i];
-            y[kept++] = s->y[i];
+            y[kept++] = s->own[i];
         }
     return kept;
 }
@@ -127,7 +181,8 @@ static bool fit_capacity(const summary *s, const bj_level *level, const bj_occup
                          bj_occupancy *fit) {
     double *x = scratch, *y = scratch + s->count;
     size_t count = cut_ramp(s, level, x, y);
-    double low = level->size_x / exp2(RAMP_OCTAVES / 2), high = level->size_x * exp2(RAMP_OCTAVES);
+    /* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
+    double low = level->ramp_first_x / 1.5, high = fmin(level->ramp_first_x * 4, level->next_first_x);
     if (first_fit != NULL) {
         low = first_fit->capacity / REFIT_RANGE;
         high = first_fit->capacity * REFIT_RANGE;

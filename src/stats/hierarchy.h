@@ -2,7 +2,11 @@
  *
  * The rounds are summed up by a low quantile, the levels found in that curve; then whole rounds are drawn again and
  * again, and what the levels do under that gives intervals and support. A curve of a single round (somebody's
- * table) has no rounds to draw: there every point is left out once instead. */
+ * table) has no rounds to draw: there every point is left out once instead.
+ *
+ * The TLB is measured by twins and its cost taken off before levels are looked for: as many lines spread one a page
+ * and packed into fewer pages cost the caches the same, so the difference is the TLB's. Sizes are read off the curve
+ * as it was, since a program pays for both; capacities are the cache's own. */
 #ifndef BJ_STATS_HIERARCHY_H
 #define BJ_STATS_HIERARCHY_H
 
@@ -44,12 +48,12 @@ typedef struct {
     size_t count;
     const double *const *rounds; /* round_count rows of count; NaN: not measured */
     size_t round_count;
-    /* The sparse twin, or none. */
+    /* The twins, or none: time against the extent of the spread one. */
     const double *twin_x;
     size_t twin_count;
-    const double *const *twin_rounds;
+    const double *const *spread_rounds, *const *packed_rounds;
     size_t twin_round_count;
-    double twin_one_in;
+    double packing; /* how many times fewer pages the packed one has */
     uint64_t seed;
     bool levels_only;       /* no resampling, no capacities: where the edges are, while still measuring */
     bj_level_finder finder; /* NULL: bj_stats_find_levels */

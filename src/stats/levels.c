@@ -13,15 +13,14 @@
 #define PLATEAU_MAX 128
 /* A valley must be clearly lower than the peaks beside it; 0.4 to 0.8 give the same levels on published curves. */
 #define VALLEY_TO_PEAK 0.6
-/* Without a twin. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7 within an
+/* With the TLB in the curve. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7 within an
  * octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and less is
  * one only if it is steep. */
 #define RISE_OF_CACHE 2.5
 #define RISE_OF_STEEP_CACHE 1.55
 #define STEEP_OCTAVE 1.75
-/* With a twin the edge need only be more than noise and mostly not the TLB's. */
-#define RISE_WITH_TWIN 1.25
-#define TLB_SHARE_OF_TLB 0.5
+/* Without it an edge need only be more than noise and than what an estimate of the TLB's cost leaves behind. */
+#define RISE_WITHOUT_TLB 1.25
 /* A lone sample between two steep rises is a level when it cannot well be a partial miss. The misses of one cache of
  * capacity C are at least 1 - C/x of the accesses, so a small excess needs C just below x. With the spacing of the
  * samples that chance is known; more than 0.3 of it explains the sample without a level. */
@@ -38,8 +37,8 @@ typedef struct {
 } plateau;
 
 typedef struct {
-    const double *x;
-    const double *log_x, *log_y; /* log2, y monotone */
+    const double *x, *y;         /* y monotone */
+    const double *log_x, *log_y; /* log2 of both */
     size_t count;
     double resolution; /* of y: 1 when all are whole numbers */
     const bj_level_hints *hints;
@@ -182,24 +181,6 @@ static double find_steepest_octave(const scene *s, const plateau *below, const p
     return steepest;
 }
 
-/* Share of an edge's rise that the sparse twin shows too. Its caches are those of a denser buffer that much smaller,
- * whose own rise is taken off. NaN where the twin was not measured. */
-static double find_tlb_share(const scene *s, const plateau *below, const plateau *above) {
-    const bj_level_hints *hints = s->hints;
-    if (hints == NULL || hints->twin_count < 2)
-        return NAN;
-    double low_x = exp2(below->base_at), high_x = exp2(above->first);
-    if (low_x < hints->twin_x[0] || high_x > hints->twin_x[hints->twin_count - 1])
-        return NAN;
-    double shrink = log2(hints->twin_one_in);
-    double rise = exp2(log_y_at(s, above->first)) - exp2(log_y_at(s, below->base_at));
-    double twin_rise = interpolate(hints->twin_x, hints->twin_y, hints->twin_count, high_x) -
-                       interpolate(hints->twin_x, hints->twin_y, hints->twin_count, low_x);
-    double cache_rise =
-        exp2(log_y_at(s, above->first - shrink)) - exp2(log_y_at(s, below->base_at - shrink));
-    return (twin_rise - cache_rise) / rise;
-}
-
 static bool is_cache_edge(const scene *s, size_t index) {
     const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
     /* One sample at the left border is start-up (an empty loop, a coarse clock), not a cache. */
@@ -211,9 +192,8 @@ static bool is_cache_edge(const scene *s, size_t index) {
     double rise = high / low;
     if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
         return false;
-    double tlb_share = find_tlb_share(s, below, above);
-    if (!isnan(tlb_share))
-        return rise >= RISE_WITH_TWIN && tlb_share < TLB_SHARE_OF_TLB;
+    if (s->hints != NULL && s->hints->tlb_removed)
+        return rise >= RISE_WITHOUT_TLB;
     if (rise >= RISE_OF_CACHE)
         return true;
     return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
@@ -241,20 +221,23 @@ static void merge_false_edges(scene *s) {
     }
 }
 
-static void measure_size(const scene *s, const plateau *above, bj_level *level) {
-    double threshold = level->base + SIZE_SHARE * (level->next_latency - level->base);
+static void cross_threshold(const double *x, const double *y, size_t count, double threshold, double last_x,
+                            bj_level *level) {
     size_t last = 0;
-    for (size_t i = 0; i < s->count && s->log_x[i] <= above->last + 1e-9; i++)
-        if (exp2(s->log_y[i]) <= threshold + 1e-9)
+    for (size_t i = 0; i < count && x[i] <= last_x * (1 + 1e-9); i++)
+        if (y[i] <= threshold * (1 + 1e-9))
             last = i;
-    level->size_sample_x = s->x[last];
-    level->size_x = level->size_sample_x;
-    if (last + 1 < s->count) {
-        double y0 = exp2(s->log_y[last]), y1 = exp2(s->log_y[last + 1]);
-        double share = y1 > y0 ? (threshold - y0) / (y1 - y0) : 0;
-        if (share > 0 && share < 1)
-            level->size_x = exp2(s->log_x[last] + share * (s->log_x[last + 1] - s->log_x[last]));
-    }
+    level->size_sample_x = level->size_x = x[last];
+    if (last + 1 >= count)
+        return;
+    double share = y[last + 1] > y[last] ? (threshold - y[last]) / (y[last + 1] - y[last]) : 0;
+    if (share > 0 && share < 1)
+        level->size_x = x[last] * pow(x[last + 1] / x[last], share);
+}
+
+void bj_stats_measure_level_size(const double *x, const double *y, size_t count, double last_x, bj_level *level) {
+    double threshold = level->latency + SIZE_SHARE * (level->next_latency - level->latency);
+    cross_threshold(x, y, count, threshold, last_x, level);
 }
 
 static void write_levels(const scene *s, bj_level_set *found) {
@@ -269,7 +252,9 @@ static void write_levels(const scene *s, bj_level_set *found) {
         level->next_first_x = exp2(above->first);
         level->steepest_octave = exp2(find_steepest_octave(s, below, above));
         level->single_sample = below->lone;
-        measure_size(s, above, level);
+        cross_threshold(s->x, s->y, s->count, level->base + SIZE_SHARE * (level->next_latency - level->base),
+                        exp2(above->last), level);
+        level->ramp_first_x = level->size_x;
     }
     if (s->plateau_count > 0) {
         const plateau *memory = &s->plateaus[s->plateau_count - 1];
@@ -283,21 +268,21 @@ bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, c
     memset(found, 0, sizeof *found);
     if (count < 4)
         return BJ_OK;
-    double *log_x = malloc(2 * count * sizeof *log_x);
+    double *log_x = malloc(3 * count * sizeof *log_x);
     scene *s = malloc(sizeof *s);
     if (log_x == NULL || s == NULL) {
         free(log_x);
         free(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", count);
     }
-    double *log_y = log_x + count;
-    memcpy(log_y, y, count * sizeof *log_y);
-    bj_stats_enforce_monotone(log_y, count);
+    double *log_y = log_x + count, *monotone = log_y + count;
+    memcpy(monotone, y, count * sizeof *monotone);
+    bj_stats_enforce_monotone(monotone, count);
     for (size_t i = 0; i < count; i++) {
         log_x[i] = log2(x[i]);
-        log_y[i] = log2(log_y[i]);
+        log_y[i] = log2(monotone[i]);
     }
-    *s = (scene){.x = x, .log_x = log_x, .log_y = log_y, .count = count, .resolution = find_resolution(y, count), .hints = hints};
+    *s = (scene){.x = x, .y = monotone, .log_x = log_x, .log_y = log_y, .count = count, .resolution = find_resolution(y, count), .hints = hints};
     sample_slopes(s);
     find_valleys(s);
     drop_shallow_valleys(s);

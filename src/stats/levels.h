@@ -1,9 +1,9 @@
 /* Levels of a memory hierarchy in a curve of access time against working set.
  *
  * Plateaus are where the log-log slope has a valley, edges where it has a peak. Not every edge is a cache: a TLB's
- * reach makes one too. Two things tell them apart. A TLB entry serves many lines, so its misses set in gradually and
- * cost a fraction of what they are added to; and a sparse twin (walk_order.h) of the same extent shows a TLB's edge at
- * the same place, a cache's further out. The rules and their reasons are in levels.c. */
+ * reach makes one too, but a TLB entry serves many lines, so its misses set in gradually and cost a fraction of what
+ * they are added to. Where the TLB's cost was measured and taken off (hierarchy.h), small edges count as well. The rules
+ * and their reasons are in levels.c. */
 #ifndef BJ_STATS_LEVELS_H
 #define BJ_STATS_LEVELS_H
 
@@ -20,6 +20,7 @@ typedef struct {
     double next_latency; /* of the plateau beyond the edge */
     double plateau_first_x, plateau_last_x;
     double next_first_x;    /* where the next plateau begins */
+    double ramp_first_x;    /* the same crossing in the curve that the level was found in */
     double size_x;          /* crosses base + 0.1 (next - base), interpolated */
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
@@ -35,14 +36,15 @@ typedef struct {
 
 typedef struct {
     double noise; /* relative standard error of a y; 0: unknown */
-    /* The sparse twin: y against the extent, with one line in twin_one_in; NULL: not measured. */
-    const double *twin_x, *twin_y;
-    size_t twin_count;
-    double twin_one_in;
+    bool tlb_removed; /* the cost of TLB misses is not in y */
 } bj_level_hints;
 
 /* x ascending and distinct, y positive. Fewer than 4 points: no level. */
 bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                bj_level_set *found, bj_error *error) BJ_WARN_UNUSED;
+
+/* The size of a level by its latencies, on another curve of the same walk (with the TLB's cost in it): where y, which
+ * must not fall, crosses latency + 0.1 (next_latency - latency). Looks up to last_x. */
+void bj_stats_measure_level_size(const double *x, const double *y, size_t count, double last_x, bj_level *level);
 
 #endif

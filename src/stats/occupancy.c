@@ -10,9 +10,12 @@ static const double retentions_tried[] = {0.0, 0.25, 0.5, 0.75, 1.0};
 
 #define CAPACITY_STEPS_PER_OCTAVE 48
 #define CAPACITY_STEPS_MAX 240
-/* A fit never counts as better than this: below one part in a hundred the model itself is wrong. */
-#define ERROR_FLOOR 0.01
+/* What a point may be off without saying anything: a share of itself (clocks, noise that the rounds did not show) and
+ * one of the whole rise (the model, and what is left of a TLB's cost). */
+#define ERROR_OF_POINT 0.01
+#define ERROR_OF_RISE 0.015
 #define LEAST_POINTS 3u
+#define POINTS_MAX 256u
 
 /* Poisson: lines that share a set with the one looked at. */
 static double predict_random(const bj_occupancy_shape *shape, double ratio) {
@@ -49,14 +52,14 @@ double bj_stats_predict_occupancy_misses(const bj_occupancy_shape *shape, double
 }
 
 typedef struct {
-    double low, high, error_square; /* of one fit: mean of squared relative errors */
+    double low, high, error_square; /* of one fit: mean square of errors in units of what is allowed */
 } line_fit;
 
-/* y = low + (high - low) misses, by least squares of relative errors: noise grows with the time. */
-static bool fit_line(const double *misses, const double *y, size_t count, line_fit *fit) {
+/* y = low + (high - low) misses, by weighted least squares. */
+static bool fit_line(const double *misses, const double *y, const double *weight, size_t count, line_fit *fit) {
     double sw = 0, sm = 0, sy = 0, smm = 0, smy = 0;
     for (size_t i = 0; i < count; i++) {
-        double w = 1 / (y[i] * y[i]);
+        double w = weight[i];
         sw += w;
         sm += w * misses[i];
         sy += w * y[i];
@@ -72,8 +75,8 @@ static bool fit_line(const double *misses, const double *y, size_t count, line_f
         return false;
     double square = 0;
     for (size_t i = 0; i < count; i++) {
-        double error = (y[i] - low - slope * misses[i]) / y[i];
-        square += error * error;
+        double error = y[i] - low - slope * misses[i];
+        square += weight[i] * error * error;
     }
     *fit = (line_fit){.low = low, .high = low + slope, .error_square = square / (double)count};
     return true;
@@ -81,6 +84,7 @@ static bool fit_line(const double *misses, const double *y, size_t count, line_f
 
 typedef struct {
     const double *x, *y;
+    double weight[POINTS_MAX];
     size_t count;
     double first, step; /* log2 of the smallest capacity, and of the ratio of neighbours */
     size_t steps;
@@ -89,8 +93,6 @@ typedef struct {
     bj_occupancy *fit;
 } search;
 
-#define POINTS_MAX 256u
-
 static void try_shape(search *s, const bj_occupancy_shape *shape) {
     double misses[POINTS_MAX];
     for (size_t k = 0; k < s->steps; k++) {
@@ -98,7 +100,7 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
         for (size_t i = 0; i < s->count; i++)
             misses[i] = bj_stats_predict_occupancy_misses(shape, s->x[i] / capacity);
         line_fit fit;
-        if (!fit_line(misses, s->y, s->count, &fit))
+        if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
         if (fit.error_square < s->error_square[k])
             s->error_square[k] = fit.error_square;
@@ -121,9 +123,21 @@ static void try_all_shapes(search *s) {
             }
 }
 
+static void weigh_points(search *s, double noise) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        least = fmin(least, s->y[i]);
+        most = fmax(most, s->y[i]);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        double allowed = fmax(noise, ERROR_OF_POINT) * s->y[i] + ERROR_OF_RISE * (most - least);
+        s->weight[i] = 1 / (allowed * allowed);
+    }
+}
+
 /* Capacities weighted by likelihood: normal errors of the size of the best fit, so that equally good fits share. */
-static void weigh_capacities(search *s, double noise) {
-    double sigma_square = fmax(s->best_square, fmax(noise * noise, ERROR_FLOOR * ERROR_FLOOR));
+static void weigh_capacities(search *s) {
+    double sigma_square = fmax(s->best_square, 1);
     double weight[CAPACITY_STEPS_MAX], total = 0, mean = 0;
     for (size_t k = 0; k < s->steps; k++) {
         weight[k] = exp(-0.5 * (double)s->count * (s->error_square[k] - s->best_square) / sigma_square);
@@ -164,12 +178,13 @@ bool bj_stats_fit_occupancy(const double *x, const double *y, size_t count, doub
                 .fit = fit};
     for (size_t k = 0; k < steps; k++)
         s.error_square[k] = INFINITY;
+    weigh_points(&s, noise);
     if (only != NULL)
         try_shape(&s, only);
     else
         try_all_shapes(&s);
     if (isinf(s.best_square))
         return false;
-    weigh_capacities(&s, noise);
+    weigh_capacities(&s);
     return true;
 }

@@ -24,7 +24,7 @@ typedef struct {
     double interval[2];       /* 95% of that weight */
     double low, high;         /* latencies of hit and miss, of the best fit */
     bj_occupancy_shape shape; /* of the best fit */
-    double error;             /* relative, root mean square, of the best fit */
+    double error;             /* of the best fit: root mean square, 1 is what counts as nothing */
 } bj_occupancy;
 
 /* Miss share of a walk over x = ratio × capacity. */

@@ -78,11 +78,20 @@ static bj_status try_folder(const char *path, bj_error *error) {
     return file >= 0 ? BJ_OK : refuse_output(path, number, error);
 }
 
+/* Names of streams that are open already: wherever they lead, writing there is what was asked for. */
+static bool is_stream(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0;
+}
+
 bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
                               bj_error *error) {
     struct stat about;
     output->journal = false;
-    if (strcmp(path, "-") == 0)
+    if (is_stream(path))
         return BJ_OK;
     if (stat(path, &about) != 0) {
         output->journal = true;

@@ -1,0 +1,64 @@
+# For the scripts here: sets up a scratch folder and the words below.
+# usage: test_<what>.sh BLACKJACK SOURCE_DIR
+#
+# Every script runs all its checks and ends with `finish`, which fails when any check did.
+
+set -u
+blackjack=$1
+source_dir=$2
+here=$source_dir/tests/cli
+machine=$source_dir/machines/no_l3.json
+failures=0
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/bj-cli-XXXXXX") || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+complain() {
+    echo "FAILED: $*" >&2
+    echo "  standard output: $(head -c 500 out 2>/dev/null)" >&2
+    echo "  standard error:  $(head -c 500 err 2>/dev/null)" >&2
+    failures=$((failures + 1))
+}
+
+# expect STATUS ARGUMENT...: runs the program; its output is in the files out and err.
+expect() {
+    wanted=$1
+    shift
+    "$blackjack" "$@" >out 2>err </dev/null
+    status=$?
+    [ "$status" -eq "$wanted" ] || complain "blackjack $*: exit status $status, expected $wanted"
+}
+
+# out_is TEXT, out_has TEXT, err_has TEXT: about the last run.
+out_is() {
+    [ "$(cat out)" = "$1" ] || complain "expected on standard output: $1"
+}
+out_has() {
+    grep -qF -e "$1" out || complain "expected in standard output: $1"
+}
+err_has() {
+    grep -qF -e "$1" err || complain "expected in standard error: $1"
+}
+# One line that begins with "blackjack: ", nothing on standard output.
+one_line_error() {
+    [ -s out ] && complain "nothing expected on standard output"
+    [ "$(wc -l <err)" -eq 1 ] || complain "one line expected on standard error"
+    grep -q '^blackjack: ' err || complain "expected 'blackjack: ' in front"
+}
+# valid FILE...: against the schema; passed over where there is no Python.
+valid() {
+    command -v python3 >/dev/null || return 0
+    python3 "$here/validate_profile.py" "$source_dir/docs/profile.schema.json" "$@" || complain "not valid: $*"
+}
+# A comma where others have a point, if this system can make such a locale: sets comma_locale.
+make_comma_locale() {
+    comma_locale=
+    command -v localedef >/dev/null || return 0
+    localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1
+    [ -e "$scratch/de_DE.UTF-8/LC_NUMERIC" ] && comma_locale=$scratch
+}
+
+finish() {
+    [ "$failures" -eq 0 ] || { echo "$failures checks failed" >&2; exit 1; }
+    exit 0
+}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# analyze: CSV as other people write it.
+. "$(dirname "$0")/lib.sh"
+
+# A cache of 32 KiB at 4 cycles in front of memory at 100: two rounds, plain to see.
+awk 'BEGIN {
+    for (round = 0; round < 2; round++)
+        for (k = 0; k <= 40; k++) {
+            x = int(4096 * 2 ^ (k / 4) + 0.5)
+            y = x <= 32768 ? 4 : 4 + 96 * (1 - 32768 / x) ^ 0.3
+            printf "%d,%.4f\n", x, y * (1 + 0.001 * ((k * 7 + round * 3) % 5))
+        }
+}' >plain.csv
+expect 0 analyze cache plain.csv
+[ -s err ] && complain "nothing expected on standard error"
+cp out plain.out
+out_has '"cache.levels": {"value": 1'
+out_has '"cache.L1.size_bytes": {"value": 32768'
+grep -q latency out && complain "latencies without --unit"
+
+# The same rows in other clothes give the same answer.
+same() {
+    expect 0 analyze cache "$1"
+    cmp -s out plain.out || complain "$1: another answer"
+}
+sed 's/$/\r/' plain.csv >crlf.csv && same crlf.csv
+{ printf '# measured yesterday\n\nsize,cycles\n'; cat plain.csv; printf '\n# end\n'; } >comments.csv && same comments.csv
+{ printf '\357\273\277"Working set","Time, more or less"\r\n'; cat plain.csv; } >bom.csv && same bom.csv
+sed 's/$/,17,extra/' plain.csv >columns.csv && same columns.csv
+sed 's/,/ ,\t/' plain.csv >blanks.csv && same blanks.csv
+sed 's/^/"/; s/,/","/; s/$/"/' plain.csv >quotes.csv && same quotes.csv
+printf %s "$(cat plain.csv)" >noend.csv && same noend.csv
+# Rounds are counted by repetition, so the order of different x does not matter.
+sort -s -t, -k1,1n plain.csv >sorted.csv && same sorted.csv
+"$blackjack" analyze cache - <plain.csv >out 2>err
+cmp -s out plain.out || complain "standard input: another answer"
+cat plain.csv | "$blackjack" analyze cache - >out 2>err
+cmp -s out plain.out || complain "a pipe: another answer"
+make_comma_locale
+if [ -n "$comma_locale" ]; then
+    LOCPATH=$comma_locale LC_ALL=de_DE.UTF-8 "$blackjack" analyze cache plain.csv >out 2>err
+    cmp -s out plain.out || complain "locale: another answer"
+fi
+
+expect 0 analyze cache plain.csv --unit cycles
+out_has '"cache.L1.latency_cycles"'
+expect 0 analyze cache plain.csv --unit ns --known op.int32.add.latency_ns=0.5
+out_has '"cache.L1.latency_ns"'
+out_has '"cache.L1.latency_cycles"'
+expect 0 analyze cache plain.csv --method gradient_peaks --seed 7
+out_has '"method": "gradient_peaks/'
+expect 0 analyze cache plain.csv --known no.such.key=3
+err_has "no.such.key"
+
+# bad LINE TEXT FILE: refused with the line.
+bad() {
+    printf "$2" >bad.csv
+    expect 2 analyze cache bad.csv
+    one_line_error
+    err_has "bad.csv:$1: expected"
+}
+bad 3 'x,y\n1,2\n3\n'
+bad 2 '1,2\n3,four\n'
+bad 1 '1,two\n3,4\n'
+bad 2 'x,y\nx,y\n1,2\n'
+bad 2 '1,2\n3,nan\n'
+bad 2 '1,2\ninf,4\n'
+bad 2 '1,2\n0,4\n'
+bad 2 '1,2\n-3,4\n'
+bad 2 '1,2\n3,0\n'
+bad 2 '1,2\n3,-4\n'
+bad 2 '1,2\n3,1e999\n'
+bad 2 '1,2\n0x10,4\n'
+bad 2 '1,2\n1;2\n'
+bad 2 '1,2\n3,,4\n'
+bad 1 ''
+bad 2 '# nothing\nx,y\n'
+bad 1 'a\000b,1\n'
+expect 2 analyze cache bad.csv
+
+expect 2 analyze cache missing.csv
+one_line_error
+expect 2 analyze clcok plain.csv
+one_line_error
+err_has "did you mean 'clock'?"
+expect 2 analyze clock plain.csv
+one_line_error
+for words in "--method nonsense" "--unit seconds" "--level 0" "--level 99" "--level x" "--known" "--known a" "--known a=" \
+    "--known =1" "--known a.b=x" "--known a.b=-1" "--known a.b=nan" "--seed x"; do
+    expect 2 analyze cache plain.csv $words
+    one_line_error
+done
+
+awk 'BEGIN { for (i = 0; i <= 1000000; i++) print i + 1 ",1" }' >many.csv
+expect 2 analyze cache many.csv
+one_line_error
+err_has "many.csv:1000001: expected at most 1000000 rows"
+
+if [ -e /dev/full ]; then
+    "$blackjack" analyze cache plain.csv >/dev/full 2>err
+    [ $? -eq 3 ] || complain "analyze > /dev/full"
+fi
+finish

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Where the profile goes: existing files, resuming, places that cannot be written.
+. "$(dirname "$0")/lib.sh"
+
+sim="--machine sim:$machine"
+expect 0 run clock -q $sim -o p.json
+cp p.json before.json
+
+expect 2 run clock $sim -o p.json
+one_line_error
+err_has "p.json: exists already"
+err_has "--force"
+cmp -s p.json before.json || complain "an existing file was touched"
+expect 0 run clock -q $sim -o p.json --force
+expect 2 run clock $sim -o .
+one_line_error
+
+# Resuming: what is there stays, what is missing is measured.
+expect 0 run -q $sim --effort quick -o p.json --resume
+valid p.json
+expect 0 run clock $sim -o p.json --resume
+grep -q begins err && complain "--resume measured again"
+[ "$("$blackjack" get p.json cache.levels status)" = ok ] || complain "--resume dropped other probes"
+expect 0 run clock -q $sim -o fresh.json --resume
+valid fresh.json
+expect 2 run -q --machine "sim:$source_dir/machines/zen3.json" --resume -o p.json
+one_line_error
+err_has "cannot go on"
+printf '{' >broken.json
+expect 2 run -q $sim --resume -o broken.json
+one_line_error
+[ "$(cat broken.json)" = "{" ] || complain "a broken file was replaced"
+
+# Found out before measuring.
+for place in /proc/p.json nowhere/p.json p.json/p.json "$(printf '%300s' | tr ' ' n)"; do
+    expect 3 run clock $sim -o "$place"
+    one_line_error
+done
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir locked && chmod 555 locked
+    expect 3 run clock $sim -o locked/p.json
+    one_line_error
+    cp p.json readonly.json && chmod 444 readonly.json
+    expect 3 run clock $sim -o readonly.json --force
+    one_line_error
+    chmod 755 locked
+fi
+if [ -e /dev/full ]; then
+    expect 3 run clock -q $sim -o /dev/full
+    err_has "/dev/full"
+    "$blackjack" run clock -q $sim -o - >/dev/full 2>err
+    [ $? -eq 3 ] || complain "run -o - > /dev/full"
+    "$blackjack" reanalyze p.json >/dev/full 2>err
+    [ $? -eq 3 ] || complain "reanalyze > /dev/full"
+fi
+expect 0 run clock -q $sim -o /dev/null
+"$blackjack" run clock -q $sim -o /dev/stdout >piped.json 2>err
+cmp -s piped.json before.json || complain "-o /dev/stdout"
+"$blackjack" run clock -q $sim -o /dev/stdout | cat >piped.json
+cmp -s piped.json before.json || complain "-o /dev/stdout into a pipe"
+
+# A link is followed, not replaced.
+mkdir elsewhere && ln -s elsewhere/p.json link.json
+expect 0 run clock -q $sim -o link.json
+[ -L link.json ] && [ -f elsewhere/p.json ] || complain "a link was replaced"
+left=$(find . -name '.*blackjack*' | wc -l)
+[ "$left" -eq 0 ] || complain "temporary files were left"
+finish

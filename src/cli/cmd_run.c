@@ -184,7 +184,9 @@ static int conclude(session *session, bj_status status, bj_error *error) {
             return bj_cli_fail(written, &trouble);
     }
     if (status == BJ_ERR_INTERRUPTED) {
-        bj_cli_complain("%s; %s holds what was done, --resume goes on", error->text, session->path);
+        bj_cli_complain("%s; %s holds what was done%s", error->text,
+                        strcmp(session->path, "-") == 0 ? "standard output" : session->path,
+                        session->journal ? ", --resume goes on" : "");
         return BJ_EXIT_INTERRUPTED;
     }
     if (status != BJ_OK)

@@ -61,6 +61,14 @@ static bool parse_field(piece field, double *value) {
     return bj_base_parse_double(text, value);
 }
 
+static bool grow(double **values, size_t room) {
+    double *grown = realloc(*values, room * sizeof **values);
+    if (grown == NULL)
+        return false;
+    *values = grown;
+    return true;
+}
+
 static bj_status add_row(parser *parser, double x, double y) {
     bj_csv_rows *rows = parser->rows;
     if (rows->count == BJ_CSV_MAX_ROWS)
@@ -68,11 +76,7 @@ static bj_status add_row(parser *parser, double x, double y) {
                                  parser->line, BJ_CSV_MAX_ROWS);
     if (rows->count == parser->room) {
         size_t room = parser->room == 0 ? 256 : parser->room * 2;
-        double *grown_x = realloc(rows->x, room * sizeof *rows->x);
-        rows->x = grown_x != NULL ? grown_x : rows->x;
-        double *grown_y = realloc(rows->y, room * sizeof *rows->y);
-        rows->y = grown_y != NULL ? grown_y : rows->y;
-        if (grown_x == NULL || grown_y == NULL)
+        if (!grow(&rows->x, room) || !grow(&rows->y, room))
             return bj_base_set_error(parser->error, BJ_ERR_RESOURCE, "no memory for %zu rows", room);
         parser->room = room;
     }

@@ -71,7 +71,8 @@ const bj_probe_record *bj_profile_find_probe(const bj_profile *profile, const ch
 
 /* Whole file or nothing: errors say file, place, what was expected. `profile` must be initialised; on failure it is
  * left empty. Fields that we do not know are passed over, so that later versions may add some; of the sections only
- * "format" and "characteristics" must be there, so that a profile may also be written by hand. */
+ * "format" and "characteristics" must be there, so that a profile may also be written by hand. "-" is standard input.
+ */
 bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
 /* The same from text; `name` stands for the file in errors. */
 bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile,

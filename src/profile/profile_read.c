@@ -410,9 +410,11 @@ bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj
 bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) {
     char *text = NULL;
     size_t length = 0;
-    bj_status status = bj_base_read_file(path, BJ_PROFILE_MAX_BYTES, &text, &length, error);
+    bool standard_input = strcmp(path, "-") == 0;
+    bj_status status =
+        bj_base_read_file(standard_input ? "/dev/stdin" : path, BJ_PROFILE_MAX_BYTES, &text, &length, error);
     if (status == BJ_OK)
-        status = bj_profile_parse(path, text, length, profile, error);
+        status = bj_profile_parse(standard_input ? "standard input" : path, text, length, profile, error);
     free(text);
     return status;
 }

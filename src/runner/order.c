@@ -42,9 +42,10 @@ static bj_status place_probe(ordering *state, const bj_probe *probe, bj_error *e
 }
 
 bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***order, size_t *count, bj_error *error) {
+    const size_t pointer_bytes = sizeof(void *);
     ordering state = {
-        .order = calloc(bj_probe_count + 1, sizeof *state.order),
-        .path = calloc(bj_probe_count + 1, sizeof *state.path),
+        .order = calloc(bj_probe_count + 1, pointer_bytes),
+        .path = calloc(bj_probe_count + 1, pointer_bytes),
     };
     bj_status status = BJ_OK;
     if (state.order == NULL || state.path == NULL)

@@ -51,6 +51,9 @@ expect 2 get "$profile" cache.levels weight
 one_line_error
 err_has "expected one of value"
 
+"$blackjack" get - cache.levels <"$profile" >out 2>err
+out_is 2
+
 # Files that are no profiles: one line with file, place, what was expected.
 : >empty.json
 printf '{"format": "blackjack-profile/9"}' >later.json

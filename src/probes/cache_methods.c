@@ -23,6 +23,7 @@ static void add_level(bj_level_set *found, double size, double latency, double n
                                               .plateau_last_x = size,
                                               .next_first_x = size * 2,
                                               .ramp_first_x = size,
+                                              .ramp_last_x = size * 2,
                                               .size_x = size,
                                               .size_sample_x = size,
                                               .steepest_octave = next_latency / latency};
@@ -153,9 +154,8 @@ static const bj_cache_method methods[] = {
     {"change_points", find_by_change_points, BJ_ORDER_RANDOM, false, false, false},
 };
 
-const char *const bj_cache_method_names[] = {"levels",        "qt_cluster",           "gradient_peaks",
-                                             "binomial_size", "binomial_size_literal", "change_points",
-                                             NULL};
+const char *const bj_cache_method_names[] = {
+    "levels", "qt_cluster", "gradient_peaks", "binomial_size", "binomial_size_literal", "change_points", NULL};
 
 const bj_cache_method *bj_cache_find_method(const char *name) {
     if (name == NULL)

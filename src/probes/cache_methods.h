@@ -10,10 +10,10 @@
 typedef struct {
     const char *name;
     bj_level_finder finder;
-    bj_walk_order order;     /* the walk that the paper measures with */
-    bool base_pages;         /* the papers knew nothing else */
-    bool models_capacity;    /* by the occupancy model over what the finder found */
-    bool capacity_is_size;   /* the finder's size is a capacity already */
+    bj_walk_order order;   /* the walk that the paper measures with */
+    bool base_pages;       /* the papers knew nothing else */
+    bool models_capacity;  /* by the occupancy model over what the finder found */
+    bool capacity_is_size; /* the finder's size is a capacity already */
 } bj_cache_method;
 
 /* NULL or the default's name: the default. NULL result: no such method. */

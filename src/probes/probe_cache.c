@@ -3,7 +3,8 @@
  * Random pointer walks over growing working sets (2012 paper, 3.1.2), fully random since region prefetchers learn
  * pages, on huge pages where they are granted since those calm the TLB. A first look finds where memory begins, then
  * interleaved rounds on a coarse grid, with more points around the edges once they are seen. Twins of the walks,
- * spread over many pages and packed into few, give the cost of the TLB. The analysis is stats/hierarchy.h; --method selects a paper's instead. */
+ * spread over many pages and packed into few, give the cost of the TLB. The analysis is stats/hierarchy.h; --method
+ * selects a paper's instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,10 +119,10 @@ static void add_grid(cache_run *run, double first, double last, unsigned stride,
 /* The smallest working set, an octave apart, that is clearly slower than the first, and the time of that; 0: none. */
 static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_ns, bj_error *error) {
     bj_status status = BJ_OK;
-    *bytes = 0;
+    *bytes = *first_ns = 0;
     for (double at = FIRST_BYTES; at <= (double)run->sweep.arena_bytes && status == BJ_OK; at *= 2) {
         bj_sweep_point point = dense_point(run, at);
-        double ns;
+        double ns = 0;
         status = bj_sweep_measure(&run->sweep, &point, &ns, error);
         if (at == FIRST_BYTES)
             *first_ns = ns;
@@ -142,7 +143,7 @@ static bj_status share_a_line(cache_run *run, double bytes, double first_ns, boo
     unsigned saved = 0;
     bj_status status = BJ_OK;
     for (unsigned i = 0; i < PAIR_TRIES && status == BJ_OK; i++) {
-        double apart_ns, pairs_ns;
+        double apart_ns = 0, pairs_ns = 0;
         status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
         if (status == BJ_OK)
             status = bj_sweep_measure(&run->sweep, &pairs, &pairs_ns, error);
@@ -154,7 +155,7 @@ static bj_status share_a_line(cache_run *run, double bytes, double first_ns, boo
 }
 
 static bj_status find_grain(cache_run *run, bj_error *error) {
-    double beyond, first_ns;
+    double beyond = 0, first_ns = 0;
     bj_status status = find_beyond_first(run, &beyond, &first_ns, error);
     bool share = status == BJ_OK && beyond > 0;
     while (share && run->grain_bytes < LAST_GRAIN_BYTES && status == BJ_OK) {
@@ -191,7 +192,7 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
 static bj_status record(cache_run *run, const bj_sweep_point *point, size_t round, double ns, bj_error *error) {
     const char *id = point->one_in == SPREAD_BYTES / run->grain_bytes   ? SPREAD_CURVE
                      : point->one_in == PACKED_BYTES / run->grain_bytes ? PACKED_CURVE
-                                                      : WALK_CURVE;
+                                                                        : WALK_CURVE;
     bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
     bj_status status = BJ_OK;
     if (curve == NULL) {
@@ -219,7 +220,7 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
     bj_random_shuffle_u32(&run->sweep.random, order, run->point_count);
     for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
         const bj_sweep_point *point = &run->points[order[i]];
-        double ns;
+        double ns = 0;
         if (point->bytes > (double)run->sweep.arena_bytes)
             continue;
         bj_sweep_point walked = *point;
@@ -255,7 +256,8 @@ static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method 
         request.twin_count = spread->x_count;
         request.spread_rounds = (const double *const *)spread->rounds;
         request.packed_rounds = (const double *const *)packed->rounds;
-        request.twin_round_count = spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
+        request.twin_round_count =
+            spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
         request.packing = PACKING;
     }
     return bj_stats_find_hierarchy(&request, found, error);
@@ -281,7 +283,7 @@ static bj_status refine(cache_run *run, bj_error *error) {
 }
 
 static bj_status measure_rounds(cache_run *run, bj_error *error) {
-    double top;
+    double top = 0;
     bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
     run->grain_bytes = FIRST_GRAIN_BYTES;
     if (status == BJ_OK && run->method->order == BJ_ORDER_RANDOM)
@@ -294,8 +296,8 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
     add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
     add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
     if (run->method->order == BJ_ORDER_RANDOM) {
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_COARSE, SPREAD_BYTES / run->grain_bytes);
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_COARSE, PACKED_BYTES / run->grain_bytes);
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, SPREAD_BYTES / run->grain_bytes);
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, PACKED_BYTES / run->grain_bytes);
     }
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {
@@ -380,7 +382,7 @@ static bj_status put(cache_answer *a, const char *key, const char *unit, bj_char
     bj_status status = bj_answers_put(a->answers, key, unit, answer, error);
     if (status != BJ_OK)
         return status;
-    snprintf((*answer)->method, sizeof (*answer)->method, "%s/%u", a->method->name, bj_probe_cache.revision);
+    snprintf((*answer)->method, sizeof(*answer)->method, "%s/%u", a->method->name, bj_probe_cache.revision);
     bj_characteristic_cite(*answer, WALK_CURVE);
     return BJ_OK;
 }

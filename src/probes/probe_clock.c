@@ -104,14 +104,16 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
     if (rounds == 0)
         status = bj_base_set_error(error, BJ_ERR_FAILED, "no usable sample of the add chain");
     if (status == BJ_OK)
-        status = bj_stats_bootstrap_rounds(rounds, RESAMPLES, request->seed, low_of_rounds, &context, &bootstrap, error);
+        status =
+            bj_stats_bootstrap_rounds(rounds, RESAMPLES, request->seed, low_of_rounds, &context, &bootstrap, error);
     if (status == BJ_OK)
         status = bj_answers_put(answers, "op.int32.add.latency_ns", "ns", &latency, error);
     if (status == BJ_OK) {
         bj_stats_sort_samples(of_round, rounds);
         double value = bj_stats_quantile_sorted(of_round, rounds, BJ_LOW_QUANTILE);
         double spread = bj_stats_quantile_sorted(of_round, rounds, 0.9) / value;
-        double low = isnan(bootstrap.low) ? value : bootstrap.low, high = isnan(bootstrap.high) ? value : bootstrap.high;
+        double low = isnan(bootstrap.low) ? value : bootstrap.low,
+               high = isnan(bootstrap.high) ? value : bootstrap.high;
         /* A clock that moved: the interval is what the rounds gave. */
         if (spread > STABLE_SPREAD)
             high = of_round[rounds - 1];

@@ -67,7 +67,8 @@ bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double 
     if (shape.bytes > sweep->arena_bytes)
         return bj_base_set_error(error, BJ_ERR_FAILED, "a working set of %zu bytes exceeds the arena", shape.bytes);
     /* Anywhere in the arena: points of a round share frames no more than they must. */
-    shape.first_byte = bj_random_below(&sweep->random, (sweep->arena_bytes - shape.bytes) / page_bytes + 1) * page_bytes;
+    shape.first_byte =
+        bj_random_below(&sweep->random, (sweep->arena_bytes - shape.bytes) / page_bytes + 1) * page_bytes;
 
     bool sparse = point->one_in > 1;
     size_t count =

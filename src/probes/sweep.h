@@ -10,7 +10,7 @@
 #include "probes/probe.h"
 
 typedef struct {
-    double bytes;         /* extent of the working set */
+    double bytes; /* extent of the working set */
     bj_walk_order order;
     size_t grain_bytes;
     size_t one_in;      /* 0: every grain; else the sparse twin with one grain in so many */
@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
     const bj_measure_request *request;
     bj_random random;
-    bj_pages pages;      /* what the arenas get: huge until the machine refuses */
-    size_t arena_bytes;  /* of the arenas to come; shrinks when memory is short */
+    bj_pages pages;     /* what the arenas get: huge until the machine refuses */
+    size_t arena_bytes; /* of the arenas to come; shrinks when memory is short */
     bj_arena *arena;
     uint32_t *places;
     size_t places_room;

@@ -25,11 +25,11 @@
 
 typedef struct {
     const bj_hierarchy_request *request;
-    double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
-    double *own;             /* y without the TLB's cost */
-    double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
+    double *x, *y;         /* the summed-up curve, of the points that have samples; y does not fall */
+    double *own, *removed; /* y without the TLB's cost, and that */
+    double *twin_x, *tlb;  /* cost of missing the TLBs whose reach is below that extent */
     double *packed_x, *packed_y;
-    double *column;          /* scratch of one point */
+    double *column; /* scratch of one point */
     size_t count, twin_count;
     bj_level_hints hints;
 } summary;
@@ -38,6 +38,7 @@ static void free_summary(summary *s) {
     free(s->x);
     free(s->y);
     free(s->own);
+    free(s->removed);
     free(s->twin_x);
     free(s->tlb);
     free(s->packed_x);
@@ -57,12 +58,13 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     s->x = malloc(points * sizeof(double));
     s->y = malloc(points * sizeof(double));
     s->own = malloc(points * sizeof(double));
+    s->removed = malloc(points * sizeof(double));
     s->twin_x = malloc(twins * sizeof(double));
     s->tlb = malloc(twins * sizeof(double));
     s->packed_x = malloc(twins * sizeof(double));
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
-    if (s->x == NULL || s->y == NULL || s->own == NULL || s->twin_x == NULL || s->tlb == NULL ||
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->twin_x == NULL || s->tlb == NULL ||
         s->packed_x == NULL || s->packed_y == NULL || s->column == NULL) {
         free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
@@ -87,9 +89,9 @@ static size_t sum_up(summary *s, const double *x, size_t count, const double *co
     return kept;
 }
 
-/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that beyond the
- * reach of a TLB every access misses it. A dense walk comes back to a page before the lap is over and finds its entry
- * in reach / x of the cases: each rise of the twin counts for the rest only. */
+/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that beyond
+ * the reach of a TLB every access misses it. A dense walk comes back to a page before the lap is over and finds its
+ * entry in reach / x of the cases: each rise of the twin counts for the rest only. */
 static double tlb_cost_at(const summary *s, double x) {
     double cost = 0;
     for (size_t i = 1; i < s->twin_count; i++) {
@@ -129,14 +131,16 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     const bj_hierarchy_request *q = s->request;
     s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y);
     find_tlb_cost(s, index, index_count);
-    for (size_t i = 0; i < s->count; i++)
-        /* Never less than half: an estimate of the TLB's cost that eats the access time is no estimate. */
-        s->own[i] = fmax(s->y[i] - tlb_cost_at(s, s->x[i]), s->y[i] / 2);
-    s->hints.tlb_removed = s->twin_count > 1;
+    for (size_t i = 0; i < s->count; i++) {
+        /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
+        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), s->y[i] / 2);
+        s->own[i] = s->y[i] - s->removed[i];
+    }
+    s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
-    if (status != BJ_OK || !s->hints.tlb_removed)
+    if (status != BJ_OK || s->hints.removed == NULL)
         return status;
     bj_stats_enforce_monotone(s->y, s->count);
     for (size_t i = 0; i < found->count; i++) {
@@ -167,7 +171,7 @@ static double estimate_noise(summary *s, double *scratch) {
 /* The points that tell about the edge at the end of a level: from its plateau to an octave into the next one. */
 static size_t cut_ramp(const summary *s, const bj_level *level, double *x, double *y) {
     double first = fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
-    double last = level->next_first_x * 2;
+    double last = level->ramp_last_x;
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
@@ -187,8 +191,8 @@ static bool fit_capacity(const summary *s, const bj_level *level, const bj_occup
         low = first_fit->capacity / REFIT_RANGE;
         high = first_fit->capacity * REFIT_RANGE;
     }
-    return bj_stats_fit_occupancy(x, y, count, s->hints.noise, low, high,
-                                  first_fit != NULL ? &first_fit->shape : NULL, fit);
+    return bj_stats_fit_occupancy(x, y, count, s->hints.noise, low, high, first_fit != NULL ? &first_fit->shape : NULL,
+                                  fit);
 }
 
 /* Could the step be a chance order of the same samples? Mean log time before against after it. */
@@ -391,8 +395,7 @@ static bj_status compare_rounds(summary *s, bj_hierarchy *found, bj_error *error
         size_t count = bj_stats_sort_samples(of_level, have[i]);
         if (count < 3)
             continue;
-        level->spread =
-            bj_stats_quantile_sorted(of_level, count, 0.9) / bj_stats_quantile_sorted(of_level, count, 0.1);
+        level->spread = bj_stats_quantile_sorted(of_level, count, 0.9) / bj_stats_quantile_sorted(of_level, count, 0.1);
         level->single_low = of_level[0];
         level->single_high = of_level[count - 1];
     }

@@ -21,13 +21,13 @@ typedef struct {
 
 typedef struct {
     bj_estimate size, size_sample, capacity, latency;
-    bool has_capacity;     /* false: no ramp that the model could follow */
-    double capacity_error; /* relative misfit of the model */
-    double support;        /* share of the resamples that have this level at about this size */
-    double p;              /* permutation test of the step at its end */
-    double spread;         /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
+    bool has_capacity;              /* false: no ramp that the model could follow */
+    double capacity_error;          /* relative misfit of the model */
+    double support;                 /* share of the resamples that have this level at about this size */
+    double p;                       /* permutation test of the step at its end */
+    double spread;                  /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
     double single_low, single_high; /* least and greatest of them; 0: too few rounds */
-    bj_level level;        /* as found in the summed-up curve */
+    bj_level level;                 /* as found in the summed-up curve */
 } bj_hierarchy_level;
 
 typedef struct {

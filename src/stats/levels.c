@@ -13,9 +13,9 @@
 #define PLATEAU_MAX 128
 /* A valley must be clearly lower than the peaks beside it; 0.4 to 0.8 give the same levels on published curves. */
 #define VALLEY_TO_PEAK 0.6
-/* With the TLB in the curve. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7 within an
- * octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and less is
- * one only if it is steep. */
+/* With the TLB in the curve. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7
+ * within an octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and
+ * less is one only if it is steep. */
 #define RISE_OF_CACHE 2.5
 #define RISE_OF_STEEP_CACHE 1.55
 #define STEEP_OCTAVE 1.75
@@ -100,10 +100,8 @@ static void find_valleys(scene *s) {
         bool falls = first == 0 || s->slope[first - 1] > s->slope[first];
         bool rises = last + 1 == s->grid_count || s->slope[last + 1] > s->slope[first];
         if (falls && rises)
-            s->plateaus[s->plateau_count++] = (plateau){.first = s->grid[first],
-                                                        .last = s->grid[last],
-                                                        .base_at = s->grid[last],
-                                                        .slope = s->slope[first]};
+            s->plateaus[s->plateau_count++] = (plateau){
+                .first = s->grid[first], .last = s->grid[last], .base_at = s->grid[last], .slope = s->slope[first]};
         first = last + 1;
     }
 }
@@ -192,8 +190,12 @@ static bool is_cache_edge(const scene *s, size_t index) {
     double rise = high / low;
     if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
         return false;
-    if (s->hints != NULL && s->hints->tlb_removed)
-        return rise >= RISE_WITHOUT_TLB;
+    if (s->hints != NULL && s->hints->removed != NULL) {
+        /* A rise no larger than what was taken off across it may be an error of that estimate. */
+        double removed = interpolate(s->log_x, s->hints->removed, s->count, above->first) -
+                         interpolate(s->log_x, s->hints->removed, s->count, below->base_at);
+        return rise >= RISE_WITHOUT_TLB && high - low > removed;
+    }
     if (rise >= RISE_OF_CACHE)
         return true;
     return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
@@ -256,6 +258,11 @@ static void write_levels(const scene *s, bj_level_set *found) {
                         exp2(above->last), level);
         level->ramp_first_x = level->size_x;
     }
+    for (size_t i = 0; i < found->count; i++) {
+        bj_level *level = &found->level[i];
+        double end = i + 1 < found->count ? found->level[i + 1].ramp_first_x : s->x[s->count - 1];
+        level->ramp_last_x = fmax(level->next_first_x, fmin(2 * level->next_first_x, end));
+    }
     if (s->plateau_count > 0) {
         const plateau *memory = &s->plateaus[s->plateau_count - 1];
         found->last_latency = exp2(log_y_at(s, memory->first));
@@ -282,7 +289,13 @@ bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, c
         log_x[i] = log2(x[i]);
         log_y[i] = log2(monotone[i]);
     }
-    *s = (scene){.x = x, .y = monotone, .log_x = log_x, .log_y = log_y, .count = count, .resolution = find_resolution(y, count), .hints = hints};
+    *s = (scene){.x = x,
+                 .y = monotone,
+                 .log_x = log_x,
+                 .log_y = log_y,
+                 .count = count,
+                 .resolution = find_resolution(y, count),
+                 .hints = hints};
     sample_slopes(s);
     find_valleys(s);
     drop_shallow_valleys(s);

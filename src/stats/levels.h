@@ -2,8 +2,8 @@
  *
  * Plateaus are where the log-log slope has a valley, edges where it has a peak. Not every edge is a cache: a TLB's
  * reach makes one too, but a TLB entry serves many lines, so its misses set in gradually and cost a fraction of what
- * they are added to. Where the TLB's cost was measured and taken off (hierarchy.h), small edges count as well. The rules
- * and their reasons are in levels.c. */
+ * they are added to. Where the TLB's cost was measured and taken off (hierarchy.h), small edges count as well. The
+ * rules and their reasons are in levels.c. */
 #ifndef BJ_STATS_LEVELS_H
 #define BJ_STATS_LEVELS_H
 
@@ -21,6 +21,7 @@ typedef struct {
     double plateau_first_x, plateau_last_x;
     double next_first_x;    /* where the next plateau begins */
     double ramp_first_x;    /* the same crossing in the curve that the level was found in */
+    double ramp_last_x;     /* no other level's ramp is met before this */
     double size_x;          /* crosses base + 0.1 (next - base), interpolated */
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
@@ -35,8 +36,8 @@ typedef struct {
 } bj_level_set;
 
 typedef struct {
-    double noise; /* relative standard error of a y; 0: unknown */
-    bool tlb_removed; /* the cost of TLB misses is not in y */
+    double noise;          /* relative standard error of a y; 0: unknown */
+    const double *removed; /* the cost of TLB misses that was taken off each y; NULL: it is still in there */
 } bj_level_hints;
 
 /* x ascending and distinct, y positive. Fewer than 4 points: no level. */

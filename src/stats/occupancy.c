@@ -5,8 +5,8 @@
 /* From direct-mapped to what no longer differs from a fully associative cache. */
 static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
 #define WAYS_COUNT (sizeof ways_tried / sizeof ways_tried[0])
-static const double retentions_tried[] = {0.0, 0.25, 0.5, 0.75, 1.0};
-#define RETENTION_COUNT (sizeof retentions_tried / sizeof retentions_tried[0])
+/* Sets that hold more lines than this behave like this many. */
+#define LINES_MAX 512u
 
 #define CAPACITY_STEPS_PER_OCTAVE 48
 #define CAPACITY_STEPS_MAX 240
@@ -17,38 +17,78 @@ static const double retentions_tried[] = {0.0, 0.25, 0.5, 0.75, 1.0};
 #define LEAST_POINTS 3u
 #define POINTS_MAX 256u
 
+/* m = 1 - (1 - 1/K)^(m (n - 1)), the root above 0, by iteration from above. */
+static double survive_random(double ways, double lines) {
+    double misses = 1;
+    for (int i = 0; i < 60; i++)
+        misses = 1 - pow(1 - 1 / ways, misses * (lines - 1));
+    return misses;
+}
+
+static double miss_overfull(bj_replacement replacement, double ways, double lines) {
+    switch (replacement) {
+    case BJ_REPLACE_PLRU:
+        return fmin(1, 1.5 * (lines / ways - 1));
+    case BJ_REPLACE_RANDOM:
+        return ways > 1 ? survive_random(ways, lines) : 1;
+    case BJ_REPLACE_PAIRED:
+        return sqrt(1 - ways / lines);
+    case BJ_REPLACE_HALF:
+        return 1 - ways / (2 * lines);
+    case BJ_REPLACE_BEST:
+        return 1 - ways / lines;
+    case BJ_REPLACE_LRU:
+    case BJ_REPLACE_COUNT:
+        break;
+    }
+    return 1;
+}
+
+typedef struct {
+    const bj_occupancy_shape *shape;
+    double miss_of[LINES_MAX + 1]; /* of a set with that many lines */
+} miss_table;
+
+static void fill_table(const bj_occupancy_shape *shape, miss_table *table) {
+    table->shape = shape;
+    for (unsigned lines = 0; lines <= LINES_MAX; lines++)
+        table->miss_of[lines] = lines <= shape->ways ? 0 : miss_overfull(shape->replacement, shape->ways, lines);
+}
+
+static double miss_of(const miss_table *table, double lines) {
+    return table->miss_of[lines < LINES_MAX ? (size_t)lines : LINES_MAX];
+}
+
 /* Poisson: lines that share a set with the one looked at. */
-static double predict_random(const bj_occupancy_shape *shape, double ratio) {
-    double mean = shape->ways * ratio;
+static double predict_random(const miss_table *table, double ratio) {
+    double mean = table->shape->ways * ratio;
     double probability = exp(-mean), missing = 0, seen = 0;
     /* Far enough into the tail for what is left to be below a thousandth. */
     unsigned last = (unsigned)(mean + 5 * sqrt(mean) + 5);
     for (unsigned others = 0; others <= last; others++) {
         seen += probability;
-        if (others + 1 > shape->ways)
-            missing += probability * (1 - shape->retention * shape->ways / (others + 1.0));
+        missing += probability * miss_of(table, others + 1.0);
         probability *= mean / (others + 1.0);
     }
     /* Many ways and a large ratio underflow: every set is overfull then, and as full as the mean. */
-    return seen > 0 ? missing / seen : 1 - shape->retention / ratio;
+    return seen > 0 ? missing / seen : miss_of(table, mean);
 }
 
-static double predict_contiguous(const bj_occupancy_shape *shape, double ratio) {
-    double lines = shape->ways * ratio; /* mean of a set */
+static double predict_contiguous(const miss_table *table, double ratio) {
+    double lines = table->shape->ways * ratio; /* mean of a set */
     double fewer = floor(lines), share_more = lines - fewer;
-    double misses = 0, total = 0;
-    for (int more = 0; more <= 1; more++) {
-        double held = fewer + more;
-        double weight = (more ? share_more : 1 - share_more) * held; /* by lines, not by sets */
-        total += weight;
-        if (held > shape->ways)
-            misses += weight * (1 - shape->retention * shape->ways / held);
-    }
-    return total > 0 ? misses / total : 0;
+    double few = (1 - share_more) * fewer, many = share_more * (fewer + 1); /* by lines, not by sets */
+    return (few * miss_of(table, fewer) + many * miss_of(table, fewer + 1)) / (few + many);
+}
+
+static double predict(const miss_table *table, double ratio) {
+    return table->shape->random_frames ? predict_random(table, ratio) : predict_contiguous(table, ratio);
 }
 
 double bj_stats_predict_occupancy_misses(const bj_occupancy_shape *shape, double ratio) {
-    return shape->random_frames ? predict_random(shape, ratio) : predict_contiguous(shape, ratio);
+    miss_table table;
+    fill_table(shape, &table);
+    return predict(&table, ratio);
 }
 
 typedef struct {
@@ -95,10 +135,12 @@ typedef struct {
 
 static void try_shape(search *s, const bj_occupancy_shape *shape) {
     double misses[POINTS_MAX];
+    miss_table table;
+    fill_table(shape, &table);
     for (size_t k = 0; k < s->steps; k++) {
         double capacity = exp2(s->first + (double)k * s->step);
         for (size_t i = 0; i < s->count; i++)
-            misses[i] = bj_stats_predict_occupancy_misses(shape, s->x[i] / capacity);
+            misses[i] = predict(&table, s->x[i] / capacity);
         line_fit fit;
         if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
@@ -117,8 +159,8 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
 static void try_all_shapes(search *s) {
     for (size_t w = 0; w < WAYS_COUNT; w++)
         for (int random_frames = 0; random_frames <= 1; random_frames++)
-            for (size_t r = 0; r < RETENTION_COUNT; r++) {
-                bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, retentions_tried[r]};
+            for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
+                bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
                 try_shape(s, &shape);
             }
 }

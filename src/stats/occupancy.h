@@ -3,8 +3,8 @@
  * A walk over x bytes puts n lines into a set of K ways. With pages on random frames n - 1 is Poisson with mean
  * K x / C for the line that is looked at (Servet's binomial model, size-biased, with the page size taken to its limit,
  * so that it need not be known); with contiguous frames n is K x / C, rounded down in some sets and up in the others.
- * A set that holds no more than K lines always hits. One that holds more misses always under true LRU and a cyclic
- * walk, and at best 1 - K / n of the time; `retention` says where between the two the replacement lies. */
+ * A set that holds no more than K lines always hits. What one that holds more does in a cyclic walk depends on the
+ * replacement, and is listed below. */
 #ifndef BJ_STATS_OCCUPANCY_H
 #define BJ_STATS_OCCUPANCY_H
 
@@ -13,10 +13,21 @@
 
 #include "base/status.h"
 
+/* Misses of an overfull set of n lines, visited in turn. */
+typedef enum {
+    BJ_REPLACE_LRU,    /* 1: each line has just been evicted when its turn comes */
+    BJ_REPLACE_PLRU,   /* 1.5 (n / K - 1), up to 1: what tree-PLRU does, by simulation of 4 to 16 ways */
+    BJ_REPLACE_RANDOM, /* m with m = 1 - (1 - 1/K)^(m (n - 1)): surviving the misses until the next turn */
+    BJ_REPLACE_PAIRED, /* sqrt(1 - K / n): LRU when a line is brought in at two times of a lap (a buddy's prefetch) */
+    BJ_REPLACE_HALF,   /* 1 - K / 2n: between LRU and the best */
+    BJ_REPLACE_BEST,   /* 1 - K / n: no replacement can do better */
+    BJ_REPLACE_COUNT
+} bj_replacement;
+
 typedef struct {
     unsigned ways;
     bool random_frames;
-    double retention; /* 0: LRU, 1: the best that any replacement can do */
+    bj_replacement replacement;
 } bj_occupancy_shape;
 
 typedef struct {

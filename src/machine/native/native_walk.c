@@ -31,8 +31,6 @@ typedef struct {
     double batch_ns;
     double *ns_per_access;
     meeting *meeting;
-    bj_status status;
-    bj_error error;
 } walk_job;
 
 /* Runs one function on a thread of its own pinned to a cpu, with signals blocked. */

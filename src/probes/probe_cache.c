@@ -20,6 +20,9 @@ extern const bj_probe bj_probe_cache;
 #define WALK_CURVE "cache.walk"
 #define SPREAD_CURVE "cache.spread"
 #define PACKED_CURVE "cache.packed"
+/* The y axis says which pages the walk had. */
+#define LATENCY_HUGE_PAGES "latency_huge_pages"
+#define LATENCY_BASE_PAGES "latency_base_pages"
 #define RANDOM_PURPOSE 0x63616368u
 
 /* The distance of neighbouring places is the line, which is not known yet: too small smears the edges, since further
@@ -200,7 +203,7 @@ static bj_status record(cache_run *run, const bj_sweep_point *point, size_t roun
         if (status != BJ_OK)
             return status;
         bj_curve_name_axes(curve, "working_set", "bytes",
-                           run->sweep.pages == BJ_PAGES_HUGE ? "latency_huge_pages" : "latency_base_pages", "ns");
+                           run->sweep.pages == BJ_PAGES_HUGE ? LATENCY_HUGE_PAGES : LATENCY_BASE_PAGES, "ns");
     }
     return bj_curve_record(curve, point->bytes, round, ns, error);
 }
@@ -248,6 +251,7 @@ static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method 
                                     .rounds = (const double *const *)walk->rounds,
                                     .round_count = walk->round_count,
                                     .seed = seed,
+                                    .lucky_frames = strcmp(walk->y_name, LATENCY_BASE_PAGES) == 0,
                                     .levels_only = levels_only,
                                     .finder = method->finder};
     /* Both were measured at the same extents in every round, but for a last one cut short. */
@@ -351,6 +355,10 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 #define TABLE_RISE_HIGH 3.0
 #define TABLE_STEEP_HIGH 2.0
 
+/* An answer is right within an eighth; an interval that is wider than that promises less. */
+#define WIDTH_HIGH 1.25
+#define WIDTH_MEDIUM 1.6
+
 typedef struct {
     const bj_curve *walk;
     const bj_analyse_request *request;
@@ -376,6 +384,14 @@ static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level
 
 static bj_confidence least_confidence(bj_confidence a, bj_confidence b) {
     return a < b ? a : b;
+}
+
+static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {
+    double width = estimate->interval[1] / estimate->interval[0];
+    bj_confidence most = width <= WIDTH_HIGH     ? BJ_CONFIDENCE_HIGH
+                         : width <= WIDTH_MEDIUM ? BJ_CONFIDENCE_MEDIUM
+                                                 : BJ_CONFIDENCE_LOW;
+    return least_confidence(confidence, most);
 }
 
 static bj_status put(cache_answer *a, const char *key, const char *unit, bj_characteristic **answer, bj_error *error) {
@@ -426,7 +442,11 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
     bj_status status = put_level(a, index, "size_bytes", "bytes", &size, error);
     if (status != BJ_OK)
         return status;
-    set_number(size, a->request->from_table ? &level->size_sample : &level->size, 1, confidence);
+    /* A table's points are as far apart as they are: leaving one out moves the answer to its neighbour. */
+    if (a->request->from_table)
+        set_number(size, &level->size_sample, 1, confidence);
+    else
+        set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
     round_bytes(size);
     size->has_p = true;
     size->p = level->p;
@@ -435,7 +455,8 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
     if (status != BJ_OK)
         return status;
     if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
-        set_number(capacity, a->method->capacity_is_size ? &level->size : &level->capacity, 1, confidence);
+        const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
+        set_number(capacity, estimate, 1, limit_by_width(confidence, estimate));
         round_bytes(capacity);
         mark_unstable(capacity, level);
     } else {

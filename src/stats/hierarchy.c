@@ -12,7 +12,8 @@
 
 /* Rounds are summed up low, since disturbance only adds time; not at the bottom, since the frames of a mapping can be
  * lucky, too, and a capacity taken from the luckiest round is too large. */
-#define ROUND_QUANTILE 0.25
+#define LOW_OF_ROUNDS 0.25
+#define MIDDLE_OF_ROUNDS 0.5
 /* Enough for the moved-out 95% percentiles of a dozen rounds, and to see one wrong answer in a hundred. */
 #define RESAMPLES 200u
 #define PERMUTATIONS 999u
@@ -20,6 +21,8 @@
 #define SAME_LEVEL 1.4142
 /* Capacities are resampled within this factor of the first fit, with its shape. */
 #define REFIT_RANGE 1.6
+/* A point of a ramp whose rounds differ this many times as much as those of a typical point. */
+#define SCATTER 5
 /* How much of the plateau before a ramp the model sees: enough to know the latency there. */
 #define RAMP_OCTAVES 1.5
 
@@ -27,6 +30,8 @@ typedef struct {
     const bj_hierarchy_request *request;
     double *x, *y;         /* the summed-up curve, of the points that have samples; y does not fall */
     double *own, *removed; /* y without the TLB's cost, and that */
+    double *middle;        /* y by the median; does not fall */
+    double *error;         /* standard error of each point of the request, over all rounds */
     double *twin_x, *tlb;  /* cost of missing the TLBs whose reach is below that extent */
     double *packed_x, *packed_y;
     double *column; /* scratch of one point */
@@ -39,6 +44,8 @@ static void free_summary(summary *s) {
     free(s->y);
     free(s->own);
     free(s->removed);
+    free(s->middle);
+    free(s->error);
     free(s->twin_x);
     free(s->tlb);
     free(s->packed_x);
@@ -59,22 +66,24 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     s->y = malloc(points * sizeof(double));
     s->own = malloc(points * sizeof(double));
     s->removed = malloc(points * sizeof(double));
+    s->middle = malloc(points * sizeof(double));
+    s->error = calloc(points, sizeof(double));
     s->twin_x = malloc(twins * sizeof(double));
     s->tlb = malloc(twins * sizeof(double));
     s->packed_x = malloc(twins * sizeof(double));
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
-    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->twin_x == NULL || s->tlb == NULL ||
-        s->packed_x == NULL || s->packed_y == NULL || s->column == NULL) {
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->middle == NULL || s->error == NULL ||
+        s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL || s->packed_y == NULL || s->column == NULL) {
         free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
     return BJ_OK;
 }
 
-/* Low quantile over the chosen rounds; `skip` leaves one point out (count: none). */
+/* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). middle may be NULL. */
 static size_t sum_up(summary *s, const double *x, size_t count, const double *const *rounds, size_t round_count,
-                     const size_t *index, size_t index_count, size_t skip, double *out_x, double *out_y) {
+                     const size_t *index, size_t index_count, size_t skip, double *out_x, double *low, double *middle) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t have = 0;
@@ -84,7 +93,10 @@ static size_t sum_up(summary *s, const double *x, size_t count, const double *co
         if (have == 0 || i == skip)
             continue;
         out_x[kept] = x[i];
-        out_y[kept++] = bj_stats_quantile(s->column, have, ROUND_QUANTILE);
+        low[kept] = bj_stats_quantile(s->column, have, LOW_OF_ROUNDS);
+        if (middle != NULL)
+            middle[kept] = bj_stats_quantile(s->column, have, MIDDLE_OF_ROUNDS);
+        kept++;
     }
     return kept;
 }
@@ -107,9 +119,9 @@ static double tlb_cost_at(const summary *s, double x) {
 static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
     const bj_hierarchy_request *q = s->request;
     size_t spread = sum_up(s, q->twin_x, q->twin_count, q->spread_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->twin_x, s->tlb);
+                           q->twin_count, s->twin_x, s->tlb, NULL);
     size_t packed = sum_up(s, q->twin_x, q->twin_count, q->packed_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->packed_x, s->packed_y);
+                           q->twin_count, s->packed_x, s->packed_y, NULL);
     s->twin_count = 0;
     for (size_t i = 0, k = 0; i < spread; i++) {
         while (k < packed && s->packed_x[k] < s->twin_x[i])
@@ -126,10 +138,15 @@ static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
     }
 }
 
+/* The curve that sizes and ramps of a level are read off. The first level is virtually indexed: no luck there. */
+static const double *ramp_of(const summary *s, size_t index) {
+    return s->request->lucky_frames && index > 0 ? s->middle : s->y;
+}
+
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
                                 bj_error *error) {
     const bj_hierarchy_request *q = s->request;
-    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y);
+    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y, s->middle);
     find_tlb_cost(s, index, index_count);
     for (size_t i = 0; i < s->count; i++) {
         /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
@@ -140,59 +157,87 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
+    bj_stats_enforce_monotone(s->y, s->count);
+    bj_stats_enforce_monotone(s->middle, s->count);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
-    bj_stats_enforce_monotone(s->y, s->count);
     for (size_t i = 0; i < found->count; i++) {
         double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
-        bj_stats_measure_level_size(s->x, s->y, s->count, last_x, &found->level[i]);
+        bj_stats_measure_level_size(s->x, ramp_of(s, i), s->count, last_x, &found->level[i]);
     }
     return BJ_OK;
 }
 
-/* Relative standard error of a typical point. */
+/* Standard errors of all points; returns the relative one of a typical point. */
 static double estimate_noise(summary *s, double *scratch) {
     const bj_hierarchy_request *q = s->request;
     size_t kept = 0;
-    if (q->round_count < 3)
-        return 0;
     for (size_t i = 0; i < q->count; i++) {
         size_t have = 0;
         for (size_t r = 0; r < q->round_count; r++)
             if (!isnan(q->rounds[r][i]))
-                s->column[have++] = log(q->rounds[r][i]);
-        if (have >= 3)
-            scratch[kept++] = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
+                s->column[have++] = q->rounds[r][i];
+        if (have < 3)
+            continue;
+        double median = bj_stats_median(s->column, have);
+        s->error[i] = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
+        scratch[kept++] = s->error[i] / median;
     }
     /* The median point: plateaus are most of a curve, and ramps differ between rounds for good reasons. */
     return kept > 0 ? bj_stats_median(scratch, kept) : 0;
 }
 
 /* The points that tell about the edge at the end of a level: from its plateau to an octave into the next one. */
-static size_t cut_ramp(const summary *s, const bj_level *level, double *x, double *y) {
+static size_t cut_ramp(const summary *s, const bj_level *level, size_t index, double *x, double *y, double *error) {
     double first = fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
     double last = level->ramp_last_x;
     size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0, k = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
+            while (s->request->x[k] < s->x[i])
+                k++;
             x[kept] = s->x[i];
-            y[kept++] = s->own[i];
+            error[kept] = s->error[k];
+            y[kept++] = fmax(ramp_of(s, index)[i] - s->removed[i], s->y[i] / 2);
         }
     return kept;
 }
 
-static bool fit_capacity(const summary *s, const bj_level *level, const bj_occupancy *first_fit, double *scratch,
-                         bj_occupancy *fit) {
-    double *x = scratch, *y = scratch + s->count;
-    size_t count = cut_ramp(s, level, x, y);
+/* Do rounds differ more on the ramp than elsewhere? Then the frames decide, and they do only when they are random. */
+static bool is_scattered(const summary *s, const bj_level *level, const double *y, const double *error, size_t count) {
+    double rise = level->next_latency - level->latency;
+    size_t on_ramp = 0, scattered = 0;
+    for (size_t i = 0; i < count; i++) {
+        double share = (y[i] - level->latency) / rise;
+        if (share < 0.15 || share > 0.85)
+            continue;
+        on_ramp++;
+        if (error[i] > SCATTER * s->hints.noise * y[i])
+            scattered++;
+    }
+    return on_ramp > 0 && 2 * scattered > on_ramp;
+}
+
+static bool fit_capacity(const summary *s, const bj_level *level, size_t index, const bj_occupancy *first_fit,
+                         double *scratch, bj_occupancy *fit) {
+    double *x = scratch, *y = scratch + s->count, *error = y + s->count;
+    size_t count = cut_ramp(s, level, index, x, y, error);
     /* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
     double low = level->ramp_first_x / 1.5, high = fmin(level->ramp_first_x * 4, level->next_first_x);
     if (first_fit != NULL) {
         low = first_fit->capacity / REFIT_RANGE;
         high = first_fit->capacity * REFIT_RANGE;
     }
-    return bj_stats_fit_occupancy(x, y, count, s->hints.noise, low, high, first_fit != NULL ? &first_fit->shape : NULL,
-                                  fit);
+    bj_occupancy_request request = {.x = x,
+                                    .y = y,
+                                    .error = error,
+                                    .count = count,
+                                    .first = low,
+                                    .last = high,
+                                    .random_frames_only = s->request->lucky_frames && index > 0 &&
+                                                          is_scattered(s, level, y, error, count),
+                                    .only = first_fit != NULL ? &first_fit->shape : NULL};
+    return bj_stats_fit_occupancy(&request, fit);
 }
 
 /* Could the step be a chance order of the same samples? Mean log time before against after it. */
@@ -282,7 +327,7 @@ static void file_replicate(summary *s, const bj_hierarchy *found, const bj_occup
             into->sample[into->count] = level->size_sample_x;
             into->latency[into->count++] = level->latency;
             bj_occupancy fit;
-            if (found->level[i].has_capacity && fit_capacity(s, level, &fits[i], scratch, &fit))
+            if (found->level[i].has_capacity && fit_capacity(s, level, k, &fits[i], scratch, &fit))
                 into->capacity[into->capacity_count++] = fit.capacity;
             break;
         }
@@ -423,7 +468,7 @@ static void describe_levels(summary *s, const bj_level_set *set, double *scratch
         level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
         if (s->request->levels_only)
             continue;
-        level->has_capacity = fit_capacity(s, from, NULL, scratch, &fits[i]);
+        level->has_capacity = fit_capacity(s, from, i, NULL, scratch, &fits[i]);
         if (level->has_capacity) {
             level->capacity = (bj_estimate){fits[i].capacity, {fits[i].interval[0], fits[i].interval[1]}};
             level->capacity_error = fits[i].error;
@@ -438,7 +483,7 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     bj_status status = make_summary(request, &s, error);
     if (status != BJ_OK)
         return status;
-    size_t samples = request->count * larger(request->round_count, 2);
+    size_t samples = request->count * larger(request->round_count, 3);
     double *scratch = malloc(larger(samples, 1) * sizeof *scratch);
     size_t *all = malloc(larger(request->round_count, 1) * sizeof *all);
     bj_occupancy fits[BJ_LEVELS_MAX];

@@ -54,6 +54,9 @@ typedef struct {
     const double *const *spread_rounds, *const *packed_rounds;
     size_t twin_round_count;
     double packing; /* how many times fewer pages the packed one has */
+    /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
+     * between rounds by luck, which goes both ways, and are summed up by the median instead. */
+    bool lucky_frames;
     uint64_t seed;
     bool levels_only;       /* no resampling, no capacities: where the edges are, while still measuring */
     bj_level_finder finder; /* NULL: bj_stats_find_levels */

@@ -156,23 +156,23 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
     }
 }
 
-static void try_all_shapes(search *s) {
+static void try_all_shapes(search *s, bool random_frames_only) {
     for (size_t w = 0; w < WAYS_COUNT; w++)
-        for (int random_frames = 0; random_frames <= 1; random_frames++)
+        for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
                 bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
                 try_shape(s, &shape);
             }
 }
 
-static void weigh_points(search *s, double noise) {
+static void weigh_points(search *s, const double *error) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < s->count; i++) {
         least = fmin(least, s->y[i]);
         most = fmax(most, s->y[i]);
     }
     for (size_t i = 0; i < s->count; i++) {
-        double allowed = fmax(noise, ERROR_OF_POINT) * s->y[i] + ERROR_OF_RISE * (most - least);
+        double allowed = ERROR_OF_POINT * s->y[i] + ERROR_OF_RISE * (most - least) + (error != NULL ? error[i] : 0);
         s->weight[i] = 1 / (allowed * allowed);
     }
 }
@@ -202,29 +202,28 @@ static void weigh_capacities(search *s) {
     }
 }
 
-bool bj_stats_fit_occupancy(const double *x, const double *y, size_t count, double noise, double first, double last,
-                            const bj_occupancy_shape *only, bj_occupancy *fit) {
-    if (count < LEAST_POINTS || !(last > first))
+bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit) {
+    if (request->count < LEAST_POINTS || !(request->last > request->first))
         return false;
-    double octaves = log2(last / first);
+    double octaves = log2(request->last / request->first);
     size_t steps = (size_t)(octaves * CAPACITY_STEPS_PER_OCTAVE) + 2;
     if (steps > CAPACITY_STEPS_MAX)
         steps = CAPACITY_STEPS_MAX;
-    search s = {.x = x,
-                .y = y,
-                .count = count < POINTS_MAX ? count : POINTS_MAX,
-                .first = log2(first),
+    search s = {.x = request->x,
+                .y = request->y,
+                .count = request->count < POINTS_MAX ? request->count : POINTS_MAX,
+                .first = log2(request->first),
                 .step = octaves / (double)(steps - 1),
                 .steps = steps,
                 .best_square = INFINITY,
                 .fit = fit};
     for (size_t k = 0; k < steps; k++)
         s.error_square[k] = INFINITY;
-    weigh_points(&s, noise);
-    if (only != NULL)
-        try_shape(&s, only);
+    weigh_points(&s, request->error);
+    if (request->only != NULL)
+        try_shape(&s, request->only);
     else
-        try_all_shapes(&s);
+        try_all_shapes(&s, request->random_frames_only);
     if (isinf(s.best_square))
         return false;
     weigh_capacities(&s);

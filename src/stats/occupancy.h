@@ -41,9 +41,16 @@ typedef struct {
 /* Miss share of a walk over x = ratio × capacity. */
 double bj_stats_predict_occupancy_misses(const bj_occupancy_shape *shape, double ratio);
 
-/* x ascending, y positive; needs 3 points. noise is the relative standard error of a y, or 0. Looks for capacities in
- * [first, last]. False: too few points, or no rise. With `only` given, that shape alone is tried (resampling). */
-bool bj_stats_fit_occupancy(const double *x, const double *y, size_t count, double noise, double first, double last,
-                            const bj_occupancy_shape *only, bj_occupancy *fit);
+typedef struct {
+    const double *x, *y; /* x ascending, y positive; 3 points at least */
+    const double *error; /* standard error of each y, or NULL */
+    size_t count;
+    double first, last;             /* capacities are looked for in here */
+    bool random_frames_only;        /* rounds that differ on the ramp have been seen: frames are not contiguous */
+    const bj_occupancy_shape *only; /* this shape alone (resampling), or NULL */
+} bj_occupancy_request;
+
+/* False: too few points, or no rise. */
+bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit);
 
 #endif

@@ -12,9 +12,13 @@
 
 /* A batch covers at least this many loads, so that one interrupt is a small part of it. */
 #define MIN_BATCH_ACCESSES 16384u
-/* Building the chain in visiting order is a lap by itself. A second one settles the replacement state where the
- * walk may fit a cache; beyond 16 MiB of 64-byte lines it would cost more time than it changes. */
+/* Building the chain in visiting order is a lap by itself. Further ones settle the replacement state where the walk may
+ * fit a cache: one that replaces at random finds room for all lines only after several. Beyond 16 MiB of 64-byte lines
+ * they would cost more time than they change. */
 #define WARM_LAP_MAX_PLACES (256u * 1024u)
+#define WARM_LAPS_MAX 8u
+/* A lap that saves less than this over the one before is the last. */
+#define WARM_LAP_GAIN 0.01
 /* No batch takes this long; a thread that never arrives at the barrier (killed, starved) must not hang the run. */
 #define BARRIER_LIMIT_NS 30000000000u
 
@@ -108,11 +112,26 @@ static size_t choose_blocks(const walk_job *job, void **position) {
     return blocks;
 }
 
+static void *warm_up(const bj_walk *walk, void *position) {
+    /* Short laps are taken several at a time: one of them is too short to be timed. */
+    size_t blocks = blocks_for(walk->count > MIN_BATCH_ACCESSES ? (double)walk->count : MIN_BATCH_ACCESSES);
+    double last = 0;
+    for (unsigned lap = 0; lap < WARM_LAPS_MAX; lap++) {
+        uint64_t start = bj_platform_read_ns();
+        position = bj_kernel_chase(position, blocks);
+        double took = (double)(bj_platform_read_ns() - start);
+        if (lap > 0 && took > (1 - WARM_LAP_GAIN) * last)
+            break;
+        last = took;
+    }
+    return position;
+}
+
 static bj_status walk_on_thread(void *argument, bj_error *error) {
     walk_job *job = argument;
     void *position = build_chain(job->walk);
     if (job->walk->count <= WARM_LAP_MAX_PLACES)
-        position = bj_kernel_chase(position, blocks_for((double)job->walk->count));
+        position = warm_up(job->walk, position);
     size_t blocks = choose_blocks(job, &position);
 
     for (unsigned i = 0; i < job->effort->repetitions; i++) {

@@ -372,7 +372,8 @@ static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level
     if (level->support < SUPPORT_MEDIUM)
         return BJ_CONFIDENCE_LOW;
     /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
-    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || level->spread > UNSTABLE_SPREAD)
+    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || level->spread > UNSTABLE_SPREAD ||
+        level->level.ramp_octaves > BJ_RAMP_OCTAVES_MAX)
         return BJ_CONFIDENCE_MEDIUM;
     if (a->walk->round_count == 1) {
         double rise = level->level.next_latency / level->level.latency;

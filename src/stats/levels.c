@@ -134,6 +134,10 @@ static void drop_shallow_valleys(scene *s) {
         }
         if (worst == 0)
             return;
+        /* Before the main rise it is still the end of the level below, which something else has raised a little. */
+        plateau *below = &s->plateaus[worst - 1], *shallow = &s->plateaus[worst];
+        if (peak_between(s, shallow, &s->plateaus[worst + 1]) > peak_between(s, below, shallow))
+            below->base_at = shallow->base_at;
         remove_plateau(s, worst);
     }
 }
@@ -242,6 +246,14 @@ void bj_stats_measure_level_size(const double *x, const double *y, size_t count,
     cross_threshold(x, y, count, threshold, last_x, level);
 }
 
+static double measure_ramp(const scene *s, const bj_level *level) {
+    double threshold = level->base + (1 - SIZE_SHARE) * (level->next_latency - level->base);
+    size_t i = 0;
+    while (i + 1 < s->count && s->y[i] < threshold)
+        i++;
+    return fmax(0, log2(s->x[i] / level->ramp_first_x));
+}
+
 static void write_levels(const scene *s, bj_level_set *found) {
     for (size_t i = 0; i + 1 < s->plateau_count && found->count < BJ_LEVELS_MAX; i++) {
         const plateau *below = &s->plateaus[i], *above = &s->plateaus[i + 1];
@@ -257,6 +269,7 @@ static void write_levels(const scene *s, bj_level_set *found) {
         cross_threshold(s->x, s->y, s->count, level->base + SIZE_SHARE * (level->next_latency - level->base),
                         exp2(above->last), level);
         level->ramp_first_x = level->size_x;
+        level->ramp_octaves = measure_ramp(s, level);
     }
     for (size_t i = 0; i < found->count; i++) {
         bj_level *level = &found->level[i];

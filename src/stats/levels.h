@@ -14,6 +14,10 @@
 
 #define BJ_LEVELS_MAX 8u
 
+/* No cache of capacity C misses less than 1 - C / x of a random walk, whatever it replaces: nine tenths of the rise are
+ * reached by 10 C. A longer ramp has something else in it. */
+#define BJ_RAMP_OCTAVES_MAX 3.33
+
 typedef struct {
     double latency;      /* of the plateau, where it begins */
     double base;         /* of the plateau, where it ends: a TLB inside the level has raised it */
@@ -25,6 +29,7 @@ typedef struct {
     double size_x;          /* crosses base + 0.1 (next - base), interpolated */
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
+    double ramp_octaves;    /* from a tenth to nine tenths of the rise */
     bool single_sample;     /* the plateau is one sample wide: told only by how small its excess is */
 } bj_level;
 

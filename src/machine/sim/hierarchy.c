@@ -215,6 +215,32 @@ typedef struct {
 /* Tables below this stay in the host's nearest caches anyway. */
 static const size_t SMALL_TABLE = 32768;
 
+static bool is_large(const bj_sim_cache_shape *shape) {
+    return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > SMALL_TABLE;
+}
+
+static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cache, uint64_t address,
+                        uint64_t physical) {
+    const uint32_t *tags = cache->tags + (size_t)bj_sim_pick_set(shape, address, physical) * shape->stride;
+    __builtin_prefetch(tags, 1);
+    __builtin_prefetch(tags + shape->ways - 1, 1);
+}
+
+/* The sets of an exclusive level where the lines will go that these accesses are about to evict from the nearer one. */
+static void ask_for_victims(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, size_t level,
+                            const block *prepared, size_t count) {
+    const bj_sim_cache_shape *nearer = &hierarchy->shapes[level - 1];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t set = bj_sim_pick_set(nearer, prepared->virtual_address[i], prepared->physical_address[i]);
+        uint32_t victim = cpu->caches[level - 1]->tags[(size_t)set * nearer->stride + nearer->ways - 1];
+        if (victim == BJ_SIM_NO_LINE)
+            continue;
+        uint64_t address = (uint64_t)victim << nearer->line_shift;
+        ask_for_set(&hierarchy->shapes[level], cpu->caches[level], address,
+                    bj_sim_translate(hierarchy->space, address));
+    }
+}
+
 static void prepare_block(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                           const uint32_t *places, size_t count, block *prepared) {
     /* Huge pages have names of their own in the TLBs. */
@@ -227,14 +253,12 @@ static void prepare_block(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *c
     }
     for (size_t level = 0; level < hierarchy->spec->cache_count; level++) {
         const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
-        if ((size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) <= SMALL_TABLE)
+        if (!is_large(shape))
             continue;
-        for (size_t i = 0; i < count; i++) {
-            uint32_t set = bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]);
-            const uint32_t *tags = cpu->caches[level]->tags + (size_t)set * shape->stride;
-            __builtin_prefetch(tags, 1);
-            __builtin_prefetch(tags + shape->ways - 1, 1);
-        }
+        for (size_t i = 0; i < count; i++)
+            ask_for_set(shape, cpu->caches[level], prepared->virtual_address[i], prepared->physical_address[i]);
+        if (shape->policy == BJ_SIM_EXCLUSIVE)
+            ask_for_victims(hierarchy, cpu, level, prepared, count);
     }
 }
 

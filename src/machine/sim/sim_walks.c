@@ -2,16 +2,21 @@
  * the caches), short walks go round once more, then come the timed batches, each going on where the last stopped.
  * Several walks take turns, access by access.
  *
- * Shortcuts leave the samples as they are. A lap with nothing but nearest hits changes nothing, so all later ones are
- * alike. The building lap of a long walk misses everywhere, so that its outcome is written down (cold_lap.h) but for
- * its end, and not even that where nothing of it would survive the end. */
+ * Shortcuts leave the samples as they are. When two laps of a short walk hit and miss alike, so will all later ones,
+ * and batches are added up from what one lap took. The building lap of a long walk misses everywhere, so that its
+ * outcome is written down (cold_lap.h) but for its end, and not even that where nothing of it would survive the end. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "machine/sim/cold_lap.h"
 #include "machine/sim/sim_machine.h"
 
-enum { BATCH_ACCESSES = 20000, SHORT_WALK = 65536, TAIL = 32768 };
+enum {
+    BATCH_ACCESSES = 20000,
+    SHORT_WALK = 65536,
+    LEAST_COLD = 8192, /* walks of fewer places are simulated from the first access on */
+    PIECE = 32         /* accesses whose cost is recorded together */
+};
 
 typedef struct {
     const bj_walk *walk;
@@ -22,8 +27,8 @@ typedef struct {
     size_t simulated_from; /* and the part that is simulated */
     bool distinct;         /* each line is visited once in a lap */
     size_t position;       /* where the next access is */
-    bool settled;          /* all later laps are alike, at `settled_cycles` an access */
-    double settled_cycles;
+    /* Where all later laps are alike: cycles of a lap up to each piece, the whole lap last; else NULL. */
+    double *lap_cycles;
 } walker;
 
 static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_sim_counts *from) {
@@ -85,14 +90,17 @@ static void plan_building(const bj_sim_machine *self, walker *who, uint32_t gran
     double needed = 0;
     for (size_t i = 0; i < spec->cache_count; i++)
         needed = fmax(needed, bj_sim_lines_to_wash_out(spec, i));
+    size_t tail = LEAST_COLD / 2; /* the TLBs need it */
+    for (size_t i = 0; i < spec->tlb_count; i++)
+        tail = 4 * spec->tlbs[i].entries > tail ? 4 * spec->tlbs[i].entries : tail;
     bool asleep = bj_sim_prefetchers_sleep(spec, walk->places, walk->count);
     who->cold_from = who->simulated_from = 0;
-    if (asleep && walk->count > TAIL)
-        who->simulated_from = walk->count - TAIL;
+    if (asleep && walk->count > tail)
+        who->simulated_from = walk->count - tail;
     if ((double)walk->count / visits < needed)
         return;
     /* Of lines that come once in a lap nothing is left to meet; others may be met again if they come near its end. */
-    size_t met_again = asleep && who->distinct ? TAIL : (size_t)(2 * needed);
+    size_t met_again = asleep && who->distinct ? tail : (size_t)(2 * needed);
     if (walk->count > met_again) {
         who->cold_from = walk->count - met_again;
         if (who->simulated_from < who->cold_from)
@@ -129,8 +137,7 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     bj_status status = check_places(walk, &granule_words, error);
     if (status == BJ_OK)
         status = bj_sim_get_cpu(&self->hierarchy, position, &who->cpu, error);
-    /* Short walks and those in company are simulated from the first access on. */
-    if (status == BJ_OK && walk_count == 1 && walk->count > SHORT_WALK)
+    if (status == BJ_OK && walk_count == 1 && walk->count > LEAST_COLD)
         plan_building(self, who, granule_words);
     return status;
 }
@@ -170,15 +177,48 @@ static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size
     return BJ_OK;
 }
 
-/* After the second lap of a lone short walk: were all of its accesses the nearest hits? */
-static void see_whether_settled(const bj_sim_machine *self, walker *who, const bj_sim_counts *before) {
-    const bj_sim_spec *spec = self->spec;
-    const bj_sim_counts *now = &who->cpu->counts;
-    bool watched = (spec->prefetchers & (BJ_SIM_STRIDE | BJ_SIM_REGION)) != 0;
-    who->settled = !watched && spec->neighbour == 0 && who->walk->count <= SHORT_WALK &&
-                   now->hits[0] - before->hits[0] == who->walk->count &&
-                   now->tlb_hits[0] - before->tlb_hits[0] == who->walk->count;
-    who->settled_cycles = spec->caches[0].latency_cycles;
+/* After the second lap of a lone short walk, whose counts began at `before`: goes round once more, recording, and keeps
+ * the record if this lap was like the last. */
+static bj_status record_lap(bj_sim_machine *self, walker *who, const bj_sim_counts *before, bj_error *error) {
+    size_t count = who->walk->count, pieces = (count + PIECE - 1) / PIECE;
+    double *cycles = malloc((pieces + 1) * sizeof *cycles);
+    if (cycles == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
+    bj_sim_counts start = who->cpu->counts;
+    for (size_t i = 0; i < pieces; i++) {
+        cycles[i] = count_cycles(self->spec, who, &start);
+        advance(self, who, count - i * PIECE < PIECE ? count - i * PIECE : PIECE);
+    }
+    cycles[pieces] = count_cycles(self->spec, who, &start);
+    bool alike = true;
+    for (size_t i = 0; i <= BJ_SIM_MAX_CACHES; i++)
+        alike = alike && who->cpu->counts.hits[i] - start.hits[i] == start.hits[i] - before->hits[i];
+    for (size_t i = 0; i <= BJ_SIM_MAX_TLBS; i++)
+        alike = alike && who->cpu->counts.tlb_hits[i] - start.tlb_hits[i] == start.tlb_hits[i] - before->tlb_hits[i];
+    if (alike)
+        who->lap_cycles = cycles;
+    else
+        free(cycles);
+    return BJ_OK;
+}
+
+/* Cycles from the start of a recorded lap to a place in it; within a piece, evenly. */
+static double cycles_up_to(const walker *who, size_t place) {
+    size_t piece = place / PIECE, count = who->walk->count;
+    if (place == count)
+        return who->lap_cycles[(count + PIECE - 1) / PIECE];
+    size_t length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
+    double part = (double)(place - piece * PIECE) / (double)length;
+    return who->lap_cycles[piece] * (1 - part) + who->lap_cycles[piece + 1] * part;
+}
+
+/* Goes on along a recorded lap; returns the cycles. */
+static double replay(walker *who, size_t accesses) {
+    size_t count = who->walk->count, end = who->position + accesses;
+    double laps = (double)(end / count);
+    double cycles = laps * cycles_up_to(who, count) + cycles_up_to(who, end % count) - cycles_up_to(who, who->position);
+    who->position = end % count;
+    return cycles;
 }
 
 static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before,
@@ -188,12 +228,12 @@ static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_
     update_neighbour(self);
     for (size_t i = 0; i < count; i++)
         before[i] = walkers[i].cpu->counts;
-    if (!walkers[0].settled)
+    bool recorded = walkers[0].lap_cycles != NULL;
+    if (!recorded)
         advance_all(self, walkers, count, accesses);
     for (size_t i = 0; i < count; i++) {
-        double cycles = walkers[i].settled ? walkers[i].settled_cycles
-                                           : count_cycles(self->spec, &walkers[i], &before[i]) / (double)batch;
-        double ns = bj_sim_add_noise(&self->noise, cycles / self->spec->clock_ghz, self->clock_s);
+        double cycles = recorded ? replay(&walkers[i], batch) : count_cycles(self->spec, &walkers[i], &before[i]);
+        double ns = bj_sim_add_noise(&self->noise, cycles / (double)batch / self->spec->clock_ghz, self->clock_s);
         samples[i * repetitions] = ns;
         longest_ns = fmax(longest_ns, ns * (double)batch);
     }
@@ -228,13 +268,19 @@ bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t wal
     status = build(self, walkers, walk_count, accesses, before, error);
     if (status != BJ_OK)
         goto done;
-    if (walk_count == 1)
-        see_whether_settled(self, walkers, before);
+    size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
+    if (walk_count == 1 && walks[0].count <= SHORT_WALK && self->spec->neighbour == 0 &&
+        walks[0].count < batch * effort->repetitions / 2)
+        status = record_lap(self, walkers, before, error);
+    if (status != BJ_OK)
+        goto done;
     for (size_t i = 0; i < walk_count; i++)
-        accesses[i] = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
+        accesses[i] = batch;
     for (unsigned i = 0; i < effort->repetitions; i++)
         run_batch(self, walkers, walk_count, accesses, before, ns_per_access + i, effort->repetitions);
 done:
+    if (walkers != NULL)
+        free(walkers[0].lap_cycles);
     free(before);
     free(accesses);
     free(walkers);

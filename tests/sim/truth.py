@@ -1,0 +1,600 @@
+#!/usr/bin/env python3
+"""The truth that follows from a machine file, computed without any of the program's own code.
+
+    truth.py MACHINE.json [--json]             what probes should find on that machine
+    truth.py --all FOLDER -o FILE.json         the same for all machine files of a folder
+    truth.py --check FILE.json MACHINE.json..  exit status 1 unless the file still holds the truth
+
+For the first cpu alone, without noise, with huge pages if the machine grants them, else base pages in the machine's
+frames (averaged over draws). The effective size of a level is the largest working set, each of its lines visited once a
+lap in random order, whose mean access time is at most L + 0.1 * (next - L); TLB costs are left out, and `tlb_shadow`
+says where they would exceed that margin. The capacity of a level is its nominal size; of an exclusive one, that plus the
+nearer levels it takes lines from.
+
+How: a lap visits the same lines again and again, so every set of a cache lives for itself, and what happens in it depends
+only on how many of the lines it gets. The loads of all sets are counted exactly, page by page. Under LRU a set hits
+always (no more lines than ways) or never; for the other rules one set with n lines is simulated, access by access, for
+every n that occurs. Lines pass through nearer levels without a hit, which is checked: the working set is several times
+larger there.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import sys
+
+DRAWS, DRAWS_SMALL = 40, 400  # of page frames
+MARGIN = 0.1
+MEMORY_BYTES = 1 << 36
+STEP = 1.02
+
+
+# ---- the machine, with the defaults of the format
+
+def load_machine(path):
+    with open(path, encoding="utf-8") as file:
+        machine = json.load(file)
+    machine.setdefault("clock_ghz", 1.0)
+    machine.setdefault("prefetchers", [])
+    machine.setdefault("tlbs", [])
+    machine.setdefault("walk", 30)
+    machine.setdefault("noise", {})
+    page = machine.setdefault("page", {})
+    page.setdefault("base", 4096)
+    page.setdefault("huge", 0)
+    page.setdefault("frames", "random")
+    for cache in machine["caches"]:
+        cache.setdefault("line", 64)
+        cache.setdefault("ways", 8)
+        cache.setdefault("index", "plain")
+        cache.setdefault("mapped", "virtual")
+        cache.setdefault("replacement", "lru")
+        cache.setdefault("policy", "neither")
+        cache["sets"] = cache["size"] // cache["line"] // cache["ways"]
+    memory = machine.setdefault("memory", {})
+    memory.setdefault("latency", max(200, 4 * machine["caches"][-1]["latency"]))
+    return machine
+
+
+def latency_after(machine, level):
+    caches = machine["caches"]
+    return caches[level + 1]["latency"] if level + 1 < len(caches) else machine["memory"]["latency"]
+
+
+def first_of_chain(caches, level):
+    """The level whose evictions an exclusive one holds, through others like it."""
+    while caches[level]["policy"] == "exclusive":
+        level -= 1
+    return level
+
+
+def capacity(caches, level):
+    return sum(cache["size"] for cache in caches[first_of_chain(caches, level):level + 1])
+
+
+# ---- page frames and loads of the sets
+
+class Frames:
+    """Physical addresses of the pages of one mapping, drawn as they are asked for: a larger working set has the smaller
+    one's frames and more."""
+
+    def __init__(self, machine, seed):
+        page = machine["page"]
+        self.bytes = page["huge"] or page["base"]
+        self.kind = page["frames"]
+        self.random = random.Random("frames %d" % seed)
+        self.pages = []
+        self.used = set()
+        self.colours = 1
+        physical = [cache for cache in machine["caches"] if cache["mapped"] == "physical"]
+        if self.kind == "coloured" and physical:
+            largest = max(physical, key=lambda cache: cache["size"])
+            self.colours = max(1, largest["sets"] * largest["line"] // self.bytes)
+
+    def address(self, page):
+        while len(self.pages) <= page:
+            frames = MEMORY_BYTES // self.bytes
+            if self.kind == "contiguous" and self.pages:
+                frame = self.pages[-1] + 1
+            else:
+                frame = None
+                while frame is None or frame in self.used:
+                    frame = int(self.random.random() * (frames // self.colours)) * self.colours
+                    frame += len(self.pages) % self.colours
+            self.used.add(frame)
+            self.pages.append(frame)
+        return self.pages[page] * self.bytes
+
+
+def count_loads(cache, frames, size):
+    """How many lines each set gets from a buffer of `size` bytes."""
+    sets, line = cache["sets"], cache["line"]
+    change = [0] * (sets + 1)
+    whole = 0
+
+    def add_run(first, count):
+        nonlocal whole
+        whole += count // sets
+        first, count = first % sets, count % sets
+        change[first] += 1
+        if first + count <= sets:
+            change[first + count] -= 1
+        else:
+            change[sets] -= 1
+            change[0] += 1
+            change[first + count - sets] -= 1
+
+    def add_lines(first, count):
+        if cache["index"] == "plain":
+            add_run(first, count)
+            return
+        while count > 0:  # block by block of `sets` lines, each rotated
+            block = first // sets
+            now = min(count, (block + 1) * sets - first)
+            rotation = ((block * 2654435769) % 2 ** 32 * sets) >> 32
+            add_run(first % sets + rotation, now)
+            first, count = first + now, count - now
+
+    if cache["mapped"] == "virtual":
+        add_lines(0, -(-size // line))
+    else:
+        for page in range(-(-size // frames.bytes)):
+            used = min(frames.bytes, size - page * frames.bytes)
+            add_lines(frames.address(page) // line, -(-used // line))
+    loads, running = [], whole
+    for step in change[:sets]:
+        running += step
+        loads.append(running)
+    return loads
+
+
+# ---- one set, access by access: the share of visits that hit
+
+class LruSet:
+    def __init__(self, ways):
+        self.ways, self.lines = ways, []
+
+    def use(self, line):
+        hit = line in self.lines
+        if hit:
+            self.lines.remove(line)
+        elif len(self.lines) == self.ways:
+            self.lines.pop(0)
+        self.lines.append(line)
+        return hit
+
+
+class RandomSet:
+    def __init__(self, ways, chance):
+        self.ways, self.lines, self.chance = ways, [], chance
+
+    def use(self, line):
+        if line in self.lines:
+            return True
+        if len(self.lines) < self.ways:
+            self.lines.append(line)
+        else:
+            self.lines[int(self.chance.random() * self.ways)] = line
+        return False
+
+
+class TreeSet:
+    """Pseudo-LRU by a tree: a node remembers which half was used last, and the victim is looked for in the other."""
+
+    def __init__(self, ways):
+        self.lines = [None] * ways
+        self.last_right = {}
+
+    def use(self, line):
+        hit = line in self.lines
+        if hit:
+            way = self.lines.index(line)
+        elif None in self.lines:
+            way = self.lines.index(None)
+        else:
+            low, high = 0, len(self.lines)
+            while high - low > 1:
+                middle = (low + high) // 2
+                if self.last_right.get((low, high), True):
+                    high = middle
+                else:
+                    low = middle
+            way = low
+        self.lines[way] = line
+        low, high = 0, len(self.lines)
+        while high - low > 1:
+            middle = (low + high) // 2
+            self.last_right[(low, high)] = way >= middle
+            low, high = (middle, high) if way >= middle else (low, middle)
+        return hit
+
+
+class BitSet:
+    """Pseudo-LRU by bits: set on use; when all are set, only the last stays."""
+
+    def __init__(self, ways):
+        self.lines = [None] * ways
+        self.used = [False] * ways
+
+    def use(self, line):
+        hit = line in self.lines
+        if hit:
+            way = self.lines.index(line)
+        elif None in self.lines:
+            way = self.lines.index(None)
+        else:
+            way = self.used.index(False) if False in self.used else 0
+        self.lines[way] = line
+        self.used[way] = True
+        if all(self.used):
+            self.used = [other == way for other in range(len(self.used))]
+        return hit
+
+
+def make_set(cache, chance):
+    ways = cache["ways"]
+    if cache["replacement"] == "lru":
+        return LruSet(ways)
+    if cache["replacement"] == "random":
+        return RandomSet(ways, chance)
+    return TreeSet(ways) if ways & (ways - 1) == 0 else BitSet(ways)
+
+
+def share_of_hits(cache, lines, visits, prefetched, seed):
+    """`lines` lines in one set, each visited `visits` times a lap at random moments and, if `prefetched`, also brought by
+    a neighbour's visit at another one."""
+    chance = random.Random("set %d %d" % (seed, lines))
+    hits = asked = 0
+    rounds = 1 if visits == 1 and not prefetched and cache["replacement"] != "random" else 24
+    for _ in range(rounds):
+        moments = [(chance.random(), line, True) for line in range(lines) for _ in range(visits)]
+        if prefetched:
+            moments += [(chance.random(), line, False) for line in range(lines)]
+        moments.sort()
+        tested = make_set(cache, chance)
+        for lap in range(24):
+            for _, line, demanded in moments:
+                hit = tested.use(line)
+                if lap >= 8 and demanded:
+                    hits += hit
+                    asked += 1
+    return hits / asked
+
+
+# ---- an exclusive level: lines arrive when the nearer ones have evicted them
+
+def stays(chance, nearer, visits_of_all):
+    """For how long (in laps) a line stays in a nearer level: until `ways` more visits have fallen into its set."""
+    others = visits_of_all / nearer["sets"]
+    moments = sorted(chance.random() for _ in range(max(nearer["ways"] + 1, poisson(chance, others))))
+    return moments[nearer["ways"] - 1]
+
+
+def poisson(chance, mean):
+    """By counting exponential gaps; large means by the normal law."""
+    if mean > 400:
+        return int(chance.gauss(mean, mean ** 0.5))
+    count, time = 0, 0.0
+    while True:
+        time += chance.expovariate(1.0)
+        if time > mean:
+            return count
+        count += 1
+
+
+def share_of_hits_exclusive(cache, chain, lines, visits, visits_of_all, seed):
+    chance = random.Random("exclusive %d %d" % (seed, lines))
+    hits = asked = 0
+    for _ in range(16):
+        visits_at = sorted((chance.random(), line) for line in range(lines) for _ in range(visits))
+        delay = {}
+        for moment, line in visits_at:
+            delay[(moment, line)] = sum(stays(chance, nearer, visits_of_all) for nearer in chain)
+        here, arriving = [], {}
+        for lap in range(20):
+            for moment, line in visits_at:
+                now = lap + moment
+                # What left the nearer levels in the meantime arrives in that order.
+                due = sorted((when, other) for other, when in arriving.items() if when <= now)
+                for _, other in due:
+                    del arriving[other]
+                    if len(here) == cache["ways"]:
+                        here.pop(0)
+                    here.append(other)
+                hit = line in here or line in arriving
+                if line in here:
+                    here.remove(line)
+                arriving[line] = now + delay[(moment, line)]
+                if lap >= 8:
+                    hits += hit
+                    asked += 1
+    return hits / asked
+
+
+def is_aligned(machine, level):
+    """Whether the sets of the nearer level are unions of this one's: then lines that meet here have met there."""
+    cache, nearer = machine["caches"][level], machine["caches"][level - 1]
+    return (first_of_chain(machine["caches"], level) == level - 1 and cache["sets"] % nearer["sets"] == 0
+            and all(one["index"] == "plain" and one["mapped"] == "physical" for one in (cache, nearer)))
+
+
+def share_of_hits_aligned(cache, nearer, lines, visits, seed):
+    """One set of the nearer level and all of this one that lie in it, each with so many lines."""
+    chance = random.Random("aligned %d %d" % (seed, lines))
+    groups = cache["sets"] // nearer["sets"]
+    hits = asked = 0
+    for _ in range(6):
+        moments = sorted((chance.random(), line) for line in range(groups * lines) for _ in range(visits))
+        near, far = [], [[] for _ in range(groups)]
+        for lap in range(14):
+            for _, line in moments:
+                home = far[line % groups]
+                hit = line in near or line in home
+                if line in near:
+                    near.remove(line)
+                elif line in home:
+                    home.remove(line)
+                near.append(line)
+                if len(near) > nearer["ways"]:
+                    evicted = near.pop(0)
+                    far[evicted % groups].append(evicted)
+                    if len(far[evicted % groups]) > cache["ways"]:
+                        far[evicted % groups].pop(0)
+                if lap >= 6:
+                    hits += hit
+                    asked += 1
+    return hits / asked
+
+
+# ---- the first level under the region prefetcher: simulated whole, since it is small
+
+class RegionWatcher:
+    """The fourth line of one of the eight 2 KiB regions last used brings the others."""
+
+    def __init__(self):
+        self.regions = []
+
+    def see(self, line, lines_per_region):
+        """What a visit brings along, lines beyond the buffer included."""
+        region = line // lines_per_region
+        known = next((entry for entry in self.regions if entry[0] == region), None)
+        if known is None:
+            known = (region, set())
+        else:
+            self.regions.remove(known)
+        self.regions.insert(0, known)
+        del self.regions[8:]
+        if line in known[1]:
+            return []
+        known[1].add(line)
+        if len(known[1]) != 4:
+            return []
+        first = region * lines_per_region
+        return [other for other in range(first, first + lines_per_region) if other not in known[1]]
+
+
+def region_misses(cache, lines, seed):
+    chance = random.Random("region %d" % seed)
+    order = list(range(lines))
+    chance.shuffle(order)
+    sets = [make_set(cache, chance) for _ in range(cache["sets"])]
+    watcher = RegionWatcher()
+    hits = asked = 0
+    for lap in range(10):
+        for line in order:
+            hit = sets[line % cache["sets"]].use(line)
+            for other in watcher.see(line, 2048 // cache["line"]):
+                sets[other % cache["sets"]].use(other)
+            if lap >= 2:
+                hits += hit
+                asked += 1
+    return 1 - hits / asked
+
+
+# ---- sizes
+
+class Level:
+    """The share of misses of one level as its working set grows."""
+
+    def __init__(self, machine, level, frames, visits, taken=0.0):
+        self.machine, self.level, self.frames, self.visits, self.taken = machine, level, frames, visits, taken
+        self.cache = machine["caches"][level]
+        self.tables = {}
+        fetchers = set(machine["prefetchers"])
+        self.prefetched = level > 0 and bool(fetchers & {"next_line", "adjacent"})
+        self.region = level == 0 and "region" in fetchers
+        first = first_of_chain(machine["caches"], level)
+        self.chain = machine["caches"][first:level]
+        self.aligned = level > 0 and is_aligned(machine, level)
+
+    def hits_of(self, lines, size):
+        """Of one set with so many lines."""
+        cache = self.cache
+        easy = cache["replacement"] == "lru" and self.visits == 1 and not self.prefetched and not self.chain
+        if easy:
+            own = cache["ways"] * (1 - self.taken)
+            part = own - int(own)
+            return part * (lines <= int(own) + 1) + (1 - part) * (lines <= int(own))
+        if lines <= cache["ways"]:
+            return 1.0
+        if lines > 12 * cache["ways"]:
+            return 0.0
+        # What nearer levels hold changes slowly with the size: in steps of two hundredths.
+        key = (lines, round(math.log(size, STEP)) if self.chain and not self.aligned else 0)
+        if key not in self.tables:
+            if self.aligned:
+                self.tables[key] = share_of_hits_aligned(cache, self.chain[0], lines, self.visits, 1)
+            elif self.chain:
+                visits_of_all = STEP ** key[1] / cache["line"] * self.visits
+                self.tables[key] = share_of_hits_exclusive(cache, self.chain, lines, self.visits, visits_of_all, 1)
+            else:
+                self.tables[key] = share_of_hits(cache, lines, self.visits, self.prefetched, 1)
+        return self.tables[key]
+
+    def misses(self, size):
+        if self.region:
+            return sum(region_misses(self.cache, size // self.cache["line"], seed) for seed in range(3)) / 3
+        missed = visited = 0
+        for frames in self.frames:
+            histogram = {}
+            for load in count_loads(self.cache, frames, size):
+                histogram[load] = histogram.get(load, 0) + 1
+            for load, count in histogram.items():
+                if load > 0:
+                    missed += load * count * (1 - self.hits_of(load, size))
+                    visited += load * count
+        return missed / visited
+
+    def effective_size(self):
+        """By bisection, to one line or a thousandth: more lines never miss less."""
+        line = self.cache["line"]
+        low = self.cache["size"] // 16 // line
+        high = 3 * capacity(self.machine["caches"], self.level) // line
+        while high - low > max(1, low // 2000):
+            middle = (low + high) // 2
+            if self.misses(middle * line) <= MARGIN:
+                low = middle
+            else:
+                high = middle
+        return low * line
+
+
+def check_nearer_levels(machine, level, size, frames):
+    """Lines must not hit on the way: no more than one in a hundred finds room in the level before."""
+    caches = machine["caches"]
+    first = first_of_chain(caches, level)
+    if first == 0:
+        return
+    nearer = caches[first - 1]
+    loads = count_loads(nearer, frames, size)
+    easy = sum(load for load in loads if load <= nearer["ways"])
+    if easy > 0.01 * sum(loads):
+        raise SystemExit("%s: levels %d and %d are too close for this script" % (machine["name"], first, level + 1))
+
+
+# ---- TLBs: simulated, since a page is visited many times a lap
+
+class TlbLevel:
+    def __init__(self, spec):
+        ways = spec.get("ways", 0) or spec["entries"]
+        self.ways, self.sets = ways, [dict() for _ in range(spec["entries"] // ways)]
+
+    def use(self, page):
+        entries = self.sets[page % len(self.sets)]
+        hit = page in entries
+        if hit:
+            del entries[page]
+        elif len(entries) == self.ways:
+            del entries[next(iter(entries))]
+        entries[page] = True
+        return hit
+
+
+def tlb_cycles(machine, size):
+    """The mean cost of looking up pages on a random walk over `size` bytes."""
+    if not machine["tlbs"]:
+        return 0.0
+    chance = random.Random("tlb")
+    page = machine["page"]["huge"] or machine["page"]["base"]
+    pages = -(-size // page)
+    levels = [TlbLevel(spec) for spec in machine["tlbs"]]
+    reach = sum(spec["entries"] for spec in machine["tlbs"])
+    total, asked = 0.0, 20000
+    for step in range(4 * reach + asked):
+        wanted = min(int(chance.random() * size / page), pages - 1)
+        cost = machine["walk"]
+        for place, level in enumerate(levels):
+            if level.use(wanted):
+                cost = machine["tlbs"][place].get("latency", 0) if place > 0 else 0
+                break
+        if step >= 4 * reach:
+            total += cost
+    return total / asked
+
+
+# ---- the whole
+
+def find_truth(path):
+    machine = load_machine(path)
+    caches = machine["caches"]
+    huge = machine["page"]["huge"]
+    ghz = machine["clock_ghz"]
+    keys = {"cache.levels": len(caches)}
+    notes = {"pages": "huge" if huge else "base", "tlb_shadow": []}
+    all_frames = [Frames(machine, seed) for seed in range(DRAWS_SMALL)]
+    for level, cache in enumerate(caches):
+        prefix = "cache.L%d." % (level + 1)
+        # Few pages more or less of one colour move the edge of a small cache.
+        frames = all_frames if cache["size"] < 2 ** 20 and not huge else all_frames[:DRAWS]
+        size = Level(machine, level, frames, 1).effective_size()
+        if level > 0:
+            check_nearer_levels(machine, level, size, frames[0])
+        keys[prefix + "size_bytes"] = size
+        keys[prefix + "capacity_bytes"] = capacity(caches, level)
+        keys[prefix + "latency_cycles"] = cache["latency"]
+        keys[prefix + "latency_ns"] = round(cache["latency"] / ghz, 6)
+        keys[prefix + "line_bytes"] = cache["line"]
+        keys[prefix + "associativity"] = cache["ways"]
+        if cache["line"] > 64:
+            # A walk in steps of 64 bytes meets a longer line several times a lap.
+            notes[prefix + "size_bytes_in_steps_of_64"] = Level(machine, level, frames, cache["line"] // 64).effective_size()
+        if level == len(caches) - 1 and machine["noise"].get("neighbour", 0) > 0:
+            notes[prefix + "size_bytes_beside_neighbour"] = Level(
+                machine, level, frames, 1, machine["noise"]["neighbour"]).effective_size()
+        if tlb_cycles(machine, size) > MARGIN * (latency_after(machine, level) - cache["latency"]):
+            notes["tlb_shadow"].append(level + 1)
+    keys["cache.line_bytes"] = caches[0]["line"]
+    keys["memory.latency_cycles"] = machine["memory"]["latency"]
+    keys["memory.latency_ns"] = round(machine["memory"]["latency"] / ghz, 6)
+    keys["cpu.clock_ghz"] = ghz
+    keys["page.size_bytes"] = machine["page"]["base"]
+    keys["tlb.levels"] = len(machine["tlbs"])
+    for level, tlb in enumerate(machine["tlbs"]):
+        keys["tlb.L%d.entries" % (level + 1)] = tlb["entries"]
+    return {"characteristics": keys, "notes": notes}
+
+
+def write_json(value, file):
+    json.dump(value, file, indent=1, sort_keys=True)
+    file.write("\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("machines", nargs="*", help="machine files")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--all", metavar="FOLDER")
+    parser.add_argument("-o", metavar="FILE", dest="output")
+    parser.add_argument("--check", metavar="FILE")
+    options = parser.parse_args()
+    if options.all:
+        names = sorted(name for name in os.listdir(options.all) if name.endswith(".json"))
+        truths = {name[:-5]: find_truth(os.path.join(options.all, name)) for name in names}
+        if not options.output:
+            parser.error("--all wants -o FILE")
+        with open(options.output, "w", encoding="utf-8") as file:
+            write_json(truths, file)
+        return 0
+    if not options.machines:
+        parser.error("which machine?")
+    if options.check:
+        with open(options.check, encoding="utf-8") as file:
+            kept = json.load(file)
+        wrong = [path for path in options.machines
+                 if kept.get(os.path.basename(path)[:-5]) != json.loads(json.dumps(find_truth(path)))]
+        for path in wrong:
+            print("%s: the truth kept in %s is not this machine's any more" % (path, options.check), file=sys.stderr)
+        return 1 if wrong else 0
+    for path in options.machines:
+        truth = find_truth(path)
+        if options.json:
+            write_json(truth, sys.stdout)
+        else:
+            for key, value in list(truth["characteristics"].items()) + list(truth["notes"].items()):
+                print("%-45s %s" % (key, value))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REPETITIONS_MAX 16u
+/* Walks of up to so many places take less time than to build: more repetitions of them cost nothing, and the private
+ * caches that they may fit in are small enough for every passing disturbance to be seen. */
+#define CHEAP_PLACES 16384u
+#define CHEAP_FACTOR 4u
+
+static unsigned choose_repetitions(const bj_sweep *sweep, size_t places) {
+    unsigned repetitions = places <= CHEAP_PLACES ? CHEAP_FACTOR * sweep->repetitions : sweep->repetitions;
+    return repetitions < REPETITIONS_MAX ? repetitions : REPETITIONS_MAX;
+}
+
 void bj_sweep_init(bj_sweep *sweep, const bj_measure_request *request, uint64_t purpose, size_t arena_bytes,
                    unsigned repetitions) {
     memset(sweep, 0, sizeof *sweep);
@@ -81,9 +92,9 @@ bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double 
     else
         bj_machine_order_places(point->order, &shape, &sweep->random, sweep->places);
 
-    double samples[16];
+    double samples[REPETITIONS_MAX];
     bj_walk walk = {.arena = sweep->arena, .cpu = sweep->request->cpu, .places = sweep->places, .count = count};
-    bj_walk_effort effort = {.repetitions = sweep->repetitions < 16 ? sweep->repetitions : 16};
+    bj_walk_effort effort = {.repetitions = choose_repetitions(sweep, count)};
     status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
     if (status != BJ_OK)
         return status;

@@ -25,7 +25,7 @@ typedef struct {
     bj_arena *arena;
     uint32_t *places;
     size_t places_room;
-    unsigned repetitions; /* of each point; the least of them is the sample */
+    unsigned repetitions; /* of each point, more of small ones; the least of them is the sample */
 } bj_sweep;
 
 /* `purpose` keeps the random streams of probes apart. */

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""How often is the program right, and does it know when it is not?
+
+    accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--only NAME]... [-o FILE.md]
+
+Three parts: published curves with known truth (--data; left out when the folder is not there), the zoo in machines/ with
+several seeds, and machines drawn at random, so that nobody can tune to files. Truth comes from tests/sim/truth.py.
+"""
+import argparse
+import concurrent.futures
+import importlib.util
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+# What counts as right, by the last part of a key.
+TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1}
+KEYS = ("levels", "capacity_bytes", "size_bytes", "latency_cycles")
+
+
+def load_truth_module():
+    spec = importlib.util.spec_from_file_location("truth", os.path.join(ROOT, "tests", "sim", "truth.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- published curves
+
+def judge_curve(case, sizes):
+    """(levels right, levels that count, wrong sizes) by the rules of the data's README."""
+    accept, used, right, counted = case["accept"], set(), 0, 0
+    for interval in accept:
+        if interval is None:
+            continue
+        counted += 1
+        hit = [k for k, size in enumerate(sizes) if interval[0] <= size <= interval[1] and k not in used]
+        if hit:
+            right += 1
+            used.add(hit[0])
+    invented = []
+    for k, size in enumerate(sizes):
+        between = any(
+            interval is None
+            and max([a[1] for a in accept[:j] if a] or [0]) <= size <= min([a[0] for a in accept[j + 1:] if a] or [size])
+            for j, interval in enumerate(accept))
+        if k not in used and not between:
+            invented.append(k)
+    return right, counted, invented
+
+
+def check_curves(program, folder, out):
+    path = os.path.join(folder, "truth.json")
+    if not os.path.exists(path):
+        out.append("Published curves: %s is not there, left out." % path)
+        return True
+    with open(path, encoding="utf-8") as file:
+        cases = [case for case in json.load(file) if case["kind"] == "cache_size"]
+    right = counted = whole = plain = 0
+    tally, remarks, confident_wrong = {}, [], 0
+    for case in cases:
+        text = subprocess.run([program, "analyze", "cache", os.path.join(folder, case["file"])],
+                              capture_output=True, text=True, check=True).stdout
+        answers = json.loads(text)
+        levels = answers["cache.levels"]["value"] or 0
+        found = [answers["cache.L%d.size_bytes" % (i + 1)] for i in range(levels)]
+        r, c, invented = judge_curve(case, [answer["value"] for answer in found])
+        right += r
+        counted += c
+        if case["class"] != "ambiguous":
+            plain += 1
+            whole += r == c and not invented
+        for k, answer in enumerate(found):
+            kind = "wrong" if k in invented else "right"
+            tally[(answer["confidence"], kind)] = tally.get((answer["confidence"], kind), 0) + 1
+            confident_wrong += k in invented and answer["confidence"] == "high"
+        if r != c or invented:
+            remarks.append("%s (%s): %s, accepted %s" % (
+                case["file"], case["class"], [answer["value"] for answer in found], case["accept"]))
+    out.append("## Published curves (%d files)\n" % len(cases))
+    out.append("- levels inside their accepted interval: %d of %d (%.1f%%)" % (right, counted, 100 * right / counted))
+    out.append("- machines not marked ambiguous wholly right: %d of %d (%.1f%%)" % (whole, plain, 100 * whole / plain))
+    out.append("- reported sizes by confidence: " + ", ".join(
+        "%s %s %d" % (c, k, tally.get((c, k), 0)) for c in ("high", "medium", "low") for k in ("right", "wrong")))
+    out.append("- not wholly right:\n" + "\n".join("    - " + remark for remark in remarks) + "\n")
+    return right >= 0.95 * counted and whole >= 0.88 * plain and confident_wrong == 0
+
+
+# ---- simulated machines
+
+def run_machine(program, path, seed, effort):
+    result = subprocess.run([program, "run", "cache", "--machine", "sim:" + path, "--seed", str(seed), "--effort", effort,
+                             "--quiet", "-o", "-"], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise RuntimeError("%s: %s" % (path, result.stderr.strip()))
+    return json.loads(result.stdout)["characteristics"]
+
+
+def judge_answer(key, answer, truth):
+    """One of right, wrong, undetermined; and whether the interval covers the truth."""
+    if answer is None or answer.get("value") is None:
+        return "undetermined", None
+    tolerance = TOLERANCE[key.split(".")[-1]]
+    right = abs(answer["value"] - truth) <= tolerance * truth + 1e-9
+    interval = answer.get("interval")
+    # The interval promises 95% for the value within what counts as right of it.
+    covers = interval is not None and interval[0] * (1 - 0.02) <= truth <= interval[1] * (1 + 0.02)
+    return ("right" if right else "wrong"), covers
+
+
+class Tally:
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, kind, verdict, covers, confidence, quiet):
+        row = self.rows.setdefault(kind, dict.fromkeys(
+            ("right", "wrong", "undetermined", "confident wrong", "timid right", "covered", "intervals", "quiet right",
+             "quiet high"), 0))
+        row[verdict] += 1
+        row["confident wrong"] += verdict == "wrong" and confidence == "high"
+        row["timid right"] += verdict == "right" and confidence == "low"
+        if covers is not None:
+            row["intervals"] += 1
+            row["covered"] += covers
+        if quiet and verdict == "right":
+            row["quiet right"] += 1
+            row["quiet high"] += confidence == "high"
+
+    def table(self):
+        lines = ["| key | right | wrong | undetermined | confident wrong | timid right | interval covers | high when quiet |",
+                 "|---|---|---|---|---|---|---|---|"]
+        for kind, row in self.rows.items():
+            total = row["right"] + row["wrong"] + row["undetermined"]
+            lines.append("| %s | %d of %d (%.1f%%) | %d | %d | %d | %d | %.1f%% | %.1f%% |" % (
+                kind, row["right"], total, 100 * row["right"] / total, row["wrong"], row["undetermined"],
+                row["confident wrong"], row["timid right"], 100 * row["covered"] / max(1, row["intervals"]),
+                100 * row["quiet high"] / max(1, row["quiet right"])))
+        return "\n".join(lines)
+
+
+def judge_run(answers, truth, machine, tally):
+    """Adds to the tally; returns what was wrong."""
+    noise = machine.get("noise", {})
+    quiet = noise.get("jitter", 0) <= 0.02 and noise.get("neighbour", 0) == 0
+    wrong = []
+    for key, value in truth.items():
+        kind = key.split(".")[-1]
+        if not key.startswith("cache.") or kind not in KEYS:
+            continue
+        answer = answers.get(key)
+        verdict, covers = judge_answer(key, answer, value)
+        confidence = answer.get("confidence") if answer else None
+        tally.add(kind, verdict, covers, confidence, quiet)
+        if verdict != "right" and kind != "latency_cycles":
+            wrong.append("%s %s (%s) for %s" % (key[6:], answer.get("value") if answer else None, confidence, value))
+    return wrong
+
+
+def run_all(program, jobs, effort, work):
+    """work: (name, path, seed); yields (name, seed, answers) in order."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from zip(work, pool.map(lambda item: run_machine(program, item[1], item[2], effort), work))
+
+
+def check_machines(title, program, machines, seeds, jobs, effort, out):
+    """machines: name -> (path, machine, truth)."""
+    started, tally, failures = time.time(), Tally(), {}
+    work = [(name, machines[name][0], seed) for name in machines for seed in range(1, seeds + 1)]
+    wholly = dict.fromkeys(machines, 0)
+    for (name, _, seed), answers in run_all(program, jobs, effort, work):
+        wrong = judge_run(answers, machines[name][2], machines[name][1], tally)
+        wholly[name] += not wrong
+        if wrong:
+            failures.setdefault(name, []).append("seed %d: %s" % (seed, "; ".join(wrong)))
+    out.append("## %s (%d machines, %d seeds, effort %s, %.0f s)\n" % (
+        title, len(machines), seeds, effort, time.time() - started))
+    out.append(tally.table() + "\n")
+    out.append("Levels, capacities and sizes all right in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
+    for name, remarks in failures.items():
+        out.append("- %s, right in %d of %d: %s" % (name, wholly[name], seeds, remarks[0]))
+    out.append("")
+    return wholly
+
+
+def draw_machine(rng, index):
+    """A machine that nobody has seen: sizes, ways, latencies, TLBs, pages, prefetchers and noise at random."""
+    line = rng.choice([64, 64, 64, 128])
+    caches, latency, size = [], rng.choice([2, 3, 4, 5]), 0
+    for level in range(1, rng.choice([2, 3, 3]) + 1):
+        if level == 1:
+            ways, sets = rng.choice([2, 4, 8, 12]), rng.choice([32, 64, 128])
+            size = ways * sets * line
+        else:
+            grow = rng.choice([8, 12, 16, 24, 32])
+            ways = rng.choice([8, 12, 16, 20])
+            sets = max(1, round(size * grow / (ways * line)))
+            size = ways * sets * line
+            latency = round(latency * rng.uniform(2.5, 4))
+        shared = level == 3
+        caches.append({"level": level, "size": size, "line": line, "ways": ways, "latency": latency,
+                       "shared_by": 4 if shared else 1, "mapped": "virtual" if level == 1 else "physical",
+                       "index": rng.choice(["plain", "hashed"]) if level > 1 else "plain",
+                       "replacement": rng.choice(["lru", "lru", "plru", "random"]),
+                       "policy": "neither" if level == 1 else rng.choice(["neither", "neither", "inclusive", "exclusive"])})
+    huge = rng.choice([0, 2097152])
+    return {"format": "blackjack-machine/1", "name": "random_%d" % index, "clock_ghz": round(rng.uniform(1, 4), 2),
+            "cpus": 4, "caches": caches, "memory": {"latency": round(latency * rng.uniform(3, 6))},
+            "page": {"base": 4096, "huge": huge, "frames": rng.choice(["random", "random", "contiguous"])},
+            "tlbs": [{"entries": rng.choice([32, 48, 64, 96]), "ways": rng.choice([0, 4]), "latency": 0},
+                     {"entries": rng.choice([512, 1024, 1536]), "ways": 8, "latency": rng.choice([5, 7, 9])}],
+            "walk": rng.choice([20, 30, 40]),
+            "prefetchers": rng.sample(["adjacent", "stride", "region", "next_line"], rng.choice([0, 0, 1, 2])),
+            "noise": {"jitter": rng.choice([0.005, 0.01, 0.02, 0.04]), "spike_rate": rng.choice([0, 0.01, 0.03]),
+                      "spike_factor": 5, "neighbour": 0.0}}
+
+
+def draw_machines(count, seed, folder, truth):
+    rng, machines = random.Random(seed), {}
+    for index in range(count):
+        machine = draw_machine(rng, index)
+        path = os.path.join(folder, machine["name"] + ".json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(machine, file)
+        machines[machine["name"]] = (path, machine, truth.find_truth(path)["characteristics"])
+    return machines
+
+
+def load_zoo(folder, only):
+    with open(os.path.join(ROOT, "tests", "sim", "truth.json"), encoding="utf-8") as file:
+        truths = json.load(file)
+    machines = {}
+    for name in sorted(truths):
+        if only and name not in only:
+            continue
+        path = os.path.join(folder, name + ".json")
+        with open(path, encoding="utf-8") as file:
+            machines[name] = (path, json.load(file), truths[name]["characteristics"])
+    return machines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--random-seed", type=int, default=1)
+    parser.add_argument("--effort", default="normal")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--strict", action="store_true", help="exit status 1 unless every run is wholly right")
+    parser.add_argument("--no-curves", action="store_true")
+    parser.add_argument("-o", "--output")
+    arguments = parser.parse_args()
+
+    out, good = ["# Accuracy\n"], True
+    if not arguments.no_curves:
+        good = check_curves(arguments.program, arguments.data, out) and good
+    if arguments.seeds > 0:
+        zoo = load_zoo(os.path.join(ROOT, "machines"), arguments.only)
+        wholly = check_machines("The zoo", arguments.program, zoo, arguments.seeds, arguments.jobs, arguments.effort, out)
+        good = good and (not arguments.strict or min(wholly.values()) == arguments.seeds)
+    if arguments.random > 0:
+        with tempfile.TemporaryDirectory() as folder:
+            machines = draw_machines(arguments.random, arguments.random_seed, folder, load_truth_module())
+            check_machines("Random machines", arguments.program, machines, 1, arguments.jobs, arguments.effort, out)
+    text = "\n".join(out)
+    print(text)
+    if arguments.output:
+        with open(arguments.output, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

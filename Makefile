@@ -66,6 +66,7 @@ install: build
 uninstall:
 	@scripts/uninstall.sh build
 
+# Missing returns and unset variables are left to the compilers and the analyzer, which follow loops and macros.
 lint:
 	@scripts/deps.sh lint
 	@cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON >/dev/null
@@ -73,7 +74,7 @@ lint:
 	@clang-format --dry-run -Werror $(C_FILES)
 	@echo "== cppcheck"
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-		--suppress=missingReturn -D_GNU_SOURCE -I src src
+		--suppress=missingReturn --suppress=uninitvar -D_GNU_SOURCE -I src src
 	@echo "== clang-tidy"
 	@printf '%s\n' $(filter-out src/base/status.c,$(filter src/%.c,$(C_FILES))) | xargs -P $(JOBS) -n 4 \
 		clang-tidy -p build-clang --quiet --extra-arg=-include$(CURDIR)/scripts/lint_model.h

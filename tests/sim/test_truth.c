@@ -11,15 +11,14 @@
  * draws. */
 enum {
     DRAWS_EVEN = 2,
-    DRAWS_UNEVEN = 40,
-    DRAWS_LARGE = 10,
-    DRAWS_SLOW = 4,
     DRAWS_TINY = 400,
+    DRAWS_SMALL = 40,
+    DRAWS_LARGE = 10,
     TINY = 1 << 18,
     SMALL = 4 << 20,
     LAPS = 8
 };
-static const double TOLERANCE_EVEN = 0.02, TOLERANCE_UNEVEN = 0.06, TOLERANCE_SLOW = 0.1;
+static const double TOLERANCE_EVEN = 0.02, TOLERANCE_UNEVEN = 0.08;
 
 /* Mean cycles of walks over `bytes`, each line once a lap, right after the first lap or after many. */
 static double mean_cycles(bj_machine *machine, size_t bytes, size_t line, unsigned draws, bool many_laps) {
@@ -49,13 +48,11 @@ static int check_level(bj_machine *machine, size_t level, double truth) {
     double limit = cache->latency_cycles + 0.1 * (next - cache->latency_cycles);
     size_t page = machine->facts.huge_bytes > 0 ? machine->facts.huge_bytes : machine->facts.page_bytes;
     bool uneven = cache->mapped == BJ_SIM_PHYSICAL && cache->sets * cache->line_bytes > page;
-    /* Only LRU is in its stride after one lap. */
-    bool many_laps = cache->replacement != BJ_SIM_LRU || cache->policy == BJ_SIM_EXCLUSIVE;
-    bool slow = uneven && many_laps && truth > SMALL;
-    double tolerance = slow ? TOLERANCE_SLOW : uneven ? TOLERANCE_UNEVEN : TOLERANCE_EVEN;
-    unsigned draws = !uneven ? DRAWS_EVEN : slow ? DRAWS_SLOW : DRAWS_LARGE;
-    if (uneven && truth < SMALL)
-        draws = truth < TINY ? DRAWS_TINY : DRAWS_UNEVEN;
+    /* LRU is in its stride after one lap. */
+    bool many_laps = cache->replacement != BJ_SIM_LRU;
+    double tolerance = uneven ? TOLERANCE_UNEVEN : TOLERANCE_EVEN;
+    unsigned draws = truth < TINY ? DRAWS_TINY : truth < SMALL ? DRAWS_SMALL : DRAWS_LARGE;
+    draws = uneven ? draws : DRAWS_EVEN;
     double below = mean_cycles(machine, (size_t)(truth * (1 - tolerance)), cache->line_bytes, draws, many_laps);
     double above = mean_cycles(machine, (size_t)(truth * (1 + tolerance)), cache->line_bytes, draws, many_laps);
     if (below <= limit && above > limit)

@@ -319,29 +319,32 @@ def is_aligned(machine, level):
             and all(one["index"] == "plain" and one["mapped"] == "physical" for one in (cache, nearer)))
 
 
-def share_of_hits_aligned(cache, nearer, lines, visits, seed):
-    """One set of the nearer level and all of this one that lie in it, each with so many lines."""
+def share_of_hits_aligned(cache, nearer, lines, others, visits, seed):
+    """One set of the nearer level and all of this one that lie in it: the one asked about with so many lines, the rest with
+    as many as the mean."""
     chance = random.Random("aligned %d %d" % (seed, lines))
     groups = cache["sets"] // nearer["sets"]
+    loads = [lines] + [round(others * (i + 1)) - round(others * i) for i in range(groups - 1)]
+    names = [(group, line) for group, load in enumerate(loads) for line in range(load)]
     hits = asked = 0
-    for _ in range(6):
-        moments = sorted((chance.random(), line) for line in range(groups * lines) for _ in range(visits))
+    for _ in range(6 if groups < 4 else 3 * groups):
+        moments = sorted((chance.random(), name) for name in names for _ in range(visits))
         near, far = [], [[] for _ in range(groups)]
-        for lap in range(14):
-            for _, line in moments:
-                home = far[line % groups]
-                hit = line in near or line in home
-                if line in near:
-                    near.remove(line)
-                elif line in home:
-                    home.remove(line)
-                near.append(line)
+        for lap in range(12):
+            for _, name in moments:
+                home = far[name[0]]
+                hit = name in near or name in home
+                if name in near:
+                    near.remove(name)
+                elif name in home:
+                    home.remove(name)
+                near.append(name)
                 if len(near) > nearer["ways"]:
                     evicted = near.pop(0)
-                    far[evicted % groups].append(evicted)
-                    if len(far[evicted % groups]) > cache["ways"]:
-                        far[evicted % groups].pop(0)
-                if lap >= 6:
+                    far[evicted[0]].append(evicted)
+                    if len(far[evicted[0]]) > cache["ways"]:
+                        far[evicted[0]].pop(0)
+                if lap >= 5 and name[0] == 0:
                     hits += hit
                     asked += 1
     return hits / asked
@@ -421,10 +424,11 @@ class Level:
         if lines > 12 * cache["ways"]:
             return 0.0
         # What nearer levels hold changes slowly with the size: in steps of two hundredths.
-        key = (lines, round(math.log(size, STEP)) if self.chain and not self.aligned else 0)
+        key = (lines, round(math.log(size, STEP)) if self.chain else 0)
         if key not in self.tables:
             if self.aligned:
-                self.tables[key] = share_of_hits_aligned(cache, self.chain[0], lines, self.visits, 1)
+                others = STEP ** key[1] / cache["line"] / cache["sets"]
+                self.tables[key] = share_of_hits_aligned(cache, self.chain[0], lines, others, self.visits, 1)
             elif self.chain:
                 visits_of_all = STEP ** key[1] / cache["line"] * self.visits
                 self.tables[key] = share_of_hits_exclusive(cache, self.chain, lines, self.visits, visits_of_all, 1)

@@ -112,7 +112,7 @@ static void test_dunnington_is_numbered_as_in_the_paper(void **state) {
     bj_sim_spec *spec = NULL;
     bj_error error = {""};
     assert_int_equal(bj_sim_load_spec(BJ_SOURCE_DIR "/machines/dunnington.json", &spec, &error), BJ_OK);
-    size_t zero, twelve;
+    size_t zero = 0, twelve = 0;
     assert_true(bj_sim_find_position(spec, 0, &zero) && bj_sim_find_position(spec, 12, &twelve));
     assert_int_equal(zero / spec->caches[1].shared_by, twelve / spec->caches[1].shared_by);
     const int six[] = {0, 1, 2, 12, 13, 14};

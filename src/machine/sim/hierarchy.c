@@ -213,7 +213,7 @@ typedef struct {
 } block;
 
 /* Tables below this stay in the host's nearest caches anyway. */
-static const size_t SMALL_TABLE = 32768;
+static const size_t SMALL_TABLE = 8192;
 
 static bool is_large(const bj_sim_cache_shape *shape) {
     return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > SMALL_TABLE;

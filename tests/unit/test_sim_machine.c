@@ -175,7 +175,7 @@ static void test_neighbours_take_part_of_the_last_level(void **state) {
         open_text("{\"name\": \"n\", \"noise\": {\"neighbour\": 0.8}, " TWO_LEVELS ", \"cpus\": 2}", 1);
     bj_arena *arena = open_arena(machine, 1 << 20, BJ_PAGES_BASE);
     double fastest = 1e9, slowest = 0;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 600; i++) {
         double ns[REPETITIONS];
         run(machine, arena, 0, 200 << 10, 1, ns);
         for (int j = 0; j < REPETITIONS; j++) {
@@ -186,7 +186,7 @@ static void test_neighbours_take_part_of_the_last_level(void **state) {
     }
     assert_true(fastest < 7);
     assert_true(slowest > 40);
-    assert_true(machine->verbs->read_clock(machine) > 3);
+    assert_true(machine->verbs->read_clock(machine) > 1);
     machine->verbs->close_arena(machine, arena);
     close_machine(machine);
 }

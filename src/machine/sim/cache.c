@@ -14,6 +14,25 @@ bj_sim_divisor bj_sim_make_divisor(uint32_t divisor) {
     return made;
 }
 
+static bool has_tree(const bj_sim_cache_shape *shape) {
+    return (shape->ways & (shape->ways - 1)) == 0;
+}
+
+/* Tree bits as a heap: node 1 is the root, node n has children 2n and 2n + 1; a set bit sends the victim right. */
+static void plan_tree(bj_sim_cache_shape *shape) {
+    for (uint32_t way = 0; way < shape->ways; way++) {
+        uint32_t node = 1;
+        shape->tree_keeps[way] = UINT64_MAX;
+        shape->tree_sets[way] = 0;
+        for (uint32_t half = shape->ways / 2; half > 0; half /= 2) {
+            bool right = (way & half) != 0;
+            shape->tree_keeps[way] &= ~(UINT64_C(1) << node);
+            shape->tree_sets[way] |= right ? 0 : UINT64_C(1) << node;
+            node = 2 * node + right;
+        }
+    }
+}
+
 bj_sim_cache_shape bj_sim_make_cache_shape(const bj_sim_cache_spec *spec) {
     bj_sim_cache_shape shape = {
         .sets = bj_sim_make_divisor((uint32_t)spec->sets),
@@ -26,6 +45,8 @@ bj_sim_cache_shape bj_sim_make_cache_shape(const bj_sim_cache_spec *spec) {
     };
     while ((UINT64_C(1) << shape.line_shift) < spec->line_bytes)
         shape.line_shift++;
+    if (shape.replacement == BJ_SIM_PLRU && has_tree(&shape))
+        plan_tree(&shape);
     return shape;
 }
 
@@ -66,19 +87,6 @@ void bj_sim_shrink_cache(bj_sim_cache *cache) {
     }
 }
 
-/* Tree bits as a heap: node 1 is the root, node n has children 2n and 2n + 1; a set bit sends the victim right. */
-static void touch_tree(uint64_t *bits, uint32_t ways, uint32_t way) {
-    uint32_t node = 1;
-    for (uint32_t half = ways / 2; half > 0; half /= 2) {
-        bool right = (way & half) != 0;
-        if (right)
-            *bits &= ~(UINT64_C(1) << node);
-        else
-            *bits |= UINT64_C(1) << node;
-        node = 2 * node + right;
-    }
-}
-
 /* Ways from `own` on belong to others: a subtree that lies there is never entered. */
 static uint32_t pick_from_tree(uint64_t bits, uint32_t ways, uint32_t own) {
     uint32_t node = 1, way = 0;
@@ -105,13 +113,9 @@ static uint32_t pick_from_bits(uint64_t bits, uint32_t own) {
     return 0;
 }
 
-static bool has_tree(const bj_sim_cache_shape *shape) {
-    return (shape->ways & (shape->ways - 1)) == 0;
-}
-
 void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
     if (has_tree(cache->shape))
-        touch_tree(&cache->used[set], cache->shape->ways, way);
+        cache->used[set] = (cache->used[set] & cache->shape->tree_keeps[way]) | cache->shape->tree_sets[way];
     else
         touch_bits(&cache->used[set], bj_sim_own_ways(cache->shape, set), way);
 }

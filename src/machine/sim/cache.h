@@ -50,6 +50,8 @@ typedef struct {
     unsigned line_shift;
     int index, mapped, replacement, policy;
     uint32_t taken_256ths; /* ways that others hold, in 256ths of a way */
+    /* plru by tree: what using a way leaves of the bits, and what it sets. */
+    uint64_t tree_keeps[64], tree_sets[64];
 } bj_sim_cache_shape;
 
 typedef struct {

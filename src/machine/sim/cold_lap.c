@@ -92,14 +92,58 @@ static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift,
     return BJ_OK;
 }
 
-/* LRU: a set is a ring while it fills, and is put into order of use afterwards. */
-static void straighten_rings(bj_sim_cache *cache, const uint32_t *inserted) {
+/* Whose turn it is in each set, where misses alone take the ways in turn. LRU: round and round. A tree: once upwards,
+ * then round and round in the order of the ways' numbers with their bits reversed. */
+typedef struct {
+    uint32_t *next; /* by set; NULL: ask the cache */
+    bool tree;
+    uint32_t tree_ways[128]; /* once upwards, once reversed */
+} turns;
+
+static bj_status open_turns(turns *opened, const bj_sim_cache_shape *shape, bj_error *error) {
+    *opened = (turns){.tree = shape->replacement == BJ_SIM_PLRU};
+    bool in_turn = shape->replacement == BJ_SIM_LRU ||
+                   (opened->tree && (shape->ways & (shape->ways - 1)) == 0 && shape->taken_256ths == 0);
+    if (!in_turn)
+        return BJ_OK;
+    for (uint32_t way = 0; opened->tree && way < shape->ways; way++) {
+        uint32_t reversed = 0;
+        for (uint32_t bit = 1, from = shape->ways / 2; from > 0; bit *= 2, from /= 2)
+            reversed |= way & bit ? from : 0;
+        opened->tree_ways[way] = way;
+        opened->tree_ways[shape->ways + way] = reversed;
+    }
+    opened->next = calloc(shape->sets.divisor, sizeof *opened->next);
+    if (opened->next == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
+    return BJ_OK;
+}
+
+/* One line into its set; returns what left it. A ring that is not full holds its lines at the lower end, so that its
+ * empty places are read last. */
+static inline uint32_t insert_cold(bj_sim_cache *cache, turns *turn, uint32_t set, uint32_t line) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    if (turn->next == NULL)
+        return bj_sim_insert_line(cache, set, line);
+    uint32_t now = turn->next[set];
+    uint32_t *place = cache->tags + (size_t)set * shape->stride + (turn->tree ? turn->tree_ways[now] : now);
+    uint32_t victim = *place;
+    *place = line;
+    if (turn->tree)
+        turn->next[set] = now + 1 == 2 * shape->ways ? shape->ways : now + 1;
+    else
+        turn->next[set] = now + 1 == bj_sim_own_ways(shape, set) ? 0 : now + 1;
+    return victim;
+}
+
+/* LRU: into order of use. */
+static void straighten_rings(bj_sim_cache *cache, const uint32_t *next) {
     const bj_sim_cache_shape *shape = cache->shape;
     uint32_t ordered[BJ_SIM_MAX_WAYS];
     for (uint32_t set = 0; set < shape->sets.divisor; set++) {
         uint32_t *tags = cache->tags + (size_t)set * shape->stride;
         uint32_t own = bj_sim_own_ways(shape, set);
-        uint32_t at = inserted[set];
+        uint32_t at = next[set];
         for (uint32_t i = 0; i < own; i++) {
             at = at == 0 ? own - 1 : at - 1;
             ordered[i] = tags[at];
@@ -108,17 +152,14 @@ static void straighten_rings(bj_sim_cache *cache, const uint32_t *inserted) {
     }
 }
 
-/* One line into its set; returns what left it. `next` is the ring's next way, and NULL where the victim is not simply
- * the oldest line. A ring that is not full holds its lines at the lower end, so that its empty places are read last. */
-static inline uint32_t insert_cold(bj_sim_cache *cache, uint32_t *next, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    if (next == NULL)
-        return bj_sim_insert_line(cache, set, line);
-    uint32_t *place = cache->tags + (size_t)set * shape->stride + next[set];
-    uint32_t victim = *place;
-    *place = line;
-    next[set] = next[set] + 1 == bj_sim_own_ways(shape, set) ? 0 : next[set] + 1;
-    return victim;
+/* A tree: the bits, which are all clear after any whole round. */
+static void set_trees(bj_sim_cache *cache, const turns *turn) {
+    uint32_t ways = cache->shape->ways;
+    for (uint32_t set = 0; set < cache->shape->sets.divisor; set++) {
+        uint32_t next = turn->next[set];
+        for (uint32_t i = next < ways ? 0 : ways; i < next; i++)
+            bj_sim_touch_plru(cache, set, turn->tree_ways[i]);
+    }
 }
 
 static uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cache_shape *shape, uint64_t address) {
@@ -128,7 +169,7 @@ static uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cach
 
 /* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the stream itself: one
  * never overtakes the other. */
-static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, uint32_t *next, const stream *seen,
+static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, turns *turn, const stream *seen,
                             size_t from, stream *victims) {
     const bj_sim_cache_shape *shape = cache->shape;
     size_t left = 0;
@@ -136,7 +177,7 @@ static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cac
     for (size_t i = from; i < seen->count; i++) {
         uint64_t address = (uint64_t)seen->lines[i] << line_shift;
         uint32_t line = (uint32_t)(address >> shape->line_shift);
-        uint32_t victim = insert_cold(cache, next, pick_set_of(hierarchy, shape, address), line);
+        uint32_t victim = insert_cold(cache, turn, pick_set_of(hierarchy, shape, address), line);
         if (victims != NULL) {
             victims->lines[left] = victim;
             left += victim != BJ_SIM_NO_LINE;
@@ -152,7 +193,7 @@ static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cac
  * neighbouring sets. The order within a set stays. */
 enum { HEAPS = 64 };
 
-static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, uint32_t *next,
+static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, turns *turn,
                                  const stream *seen, size_t from, bj_error *error) {
     const bj_sim_cache_shape *shape = cache->shape;
     struct pair {
@@ -180,7 +221,7 @@ static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache
             (struct pair){.set = sets[i], .line = (uint32_t)(address >> shape->line_shift)};
     }
     for (size_t i = 0; i < count; i++)
-        insert_cold(cache, next, heaps[i].set, heaps[i].line);
+        insert_cold(cache, turn, heaps[i].set, heaps[i].line);
     free(sets);
     free(heaps);
     return BJ_OK;
@@ -191,18 +232,19 @@ static bj_status insert_stream(const bj_sim_hierarchy *hierarchy, bj_sim_cache *
                                stream *victims, bj_error *error) {
     const size_t large_table = 1 << 20;
     const bj_sim_cache_shape *shape = cache->shape;
-    bool lru = shape->replacement == BJ_SIM_LRU;
-    uint32_t *next = lru ? calloc(shape->sets.divisor, sizeof *next) : NULL;
-    if (lru && next == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
-    bj_status status = BJ_OK;
+    turns turn;
+    bj_status status = open_turns(&turn, shape, error);
+    if (status != BJ_OK)
+        return status;
     if (victims == NULL && (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0] > large_table)
-        status = insert_by_heaps(hierarchy, cache, next, seen, from, error);
+        status = insert_by_heaps(hierarchy, cache, &turn, seen, from, error);
     else
-        insert_in_order(hierarchy, cache, next, seen, from, victims);
-    if (lru)
-        straighten_rings(cache, next);
-    free(next);
+        insert_in_order(hierarchy, cache, &turn, seen, from, victims);
+    if (turn.next != NULL && turn.tree)
+        set_trees(cache, &turn);
+    else if (turn.next != NULL)
+        straighten_rings(cache, turn.next);
+    free(turn.next);
     return status;
 }
 

@@ -8,6 +8,17 @@ static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
 /* Sets that hold more lines than this behave like this many. */
 #define LINES_MAX 512u
 
+/* How much a shape must explain better than LRU before it is believed, in log likelihood. A ramp over random frames
+ * looks much the same for a small cache that replaces badly late and a larger one with LRU, and real caches are LRU or
+ * close to it; the others stand for what prefetches and odd replacements make of a ramp. */
+static const double doubt[BJ_REPLACE_COUNT] = {
+    [BJ_REPLACE_LRU] = 0,    [BJ_REPLACE_PLRU] = 1.5, [BJ_REPLACE_RANDOM] = 1.5,
+    [BJ_REPLACE_PAIRED] = 3, [BJ_REPLACE_HALF] = 3,   [BJ_REPLACE_BEST] = 3,
+};
+/* However many points a ramp has, their errors go together (what is left of a TLB, a model that is not quite right):
+ * more than this many say nothing more. */
+#define INDEPENDENT_POINTS 12.0
+
 #define CAPACITY_STEPS_PER_OCTAVE 48
 #define CAPACITY_STEPS_MAX 240
 /* What a point may be off without saying anything: a share of itself (clocks, noise that the rounds did not show) and
@@ -144,10 +155,11 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
         line_fit fit;
         if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
-        if (fit.error_square < s->error_square[k])
-            s->error_square[k] = fit.error_square;
-        if (fit.error_square < s->best_square) {
-            s->best_square = fit.error_square;
+        double square = fit.error_square + 2 * doubt[shape->replacement] / fmin((double)s->count, INDEPENDENT_POINTS);
+        if (square < s->error_square[k])
+            s->error_square[k] = square;
+        if (square < s->best_square) {
+            s->best_square = square;
             s->fit->shape = *shape;
             s->fit->low = fit.low;
             s->fit->high = fit.high;
@@ -179,10 +191,10 @@ static void weigh_points(search *s, const double *error) {
 
 /* Capacities weighted by likelihood: normal errors of the size of the best fit, so that equally good fits share. */
 static void weigh_capacities(search *s) {
-    double sigma_square = fmax(s->best_square, 1);
+    double sigma_square = fmax(s->best_square, 1), independent = fmin((double)s->count, INDEPENDENT_POINTS);
     double weight[CAPACITY_STEPS_MAX], total = 0, mean = 0;
     for (size_t k = 0; k < s->steps; k++) {
-        weight[k] = exp(-0.5 * (double)s->count * (s->error_square[k] - s->best_square) / sigma_square);
+        weight[k] = exp(-0.5 * independent * (s->error_square[k] - s->best_square) / sigma_square);
         total += weight[k];
         mean += weight[k] * (s->first + (double)k * s->step);
     }

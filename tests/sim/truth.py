@@ -7,8 +7,8 @@
 
 For the first cpu alone, without noise, with huge pages if the machine grants them, else base pages in the machine's
 frames (averaged over draws). The effective size of a level is the largest working set, each of its lines visited once a
-lap in random order, whose mean access time is at most L + 0.1 * (next - L); TLB costs are left out, and `tlb_shadow`
-says where they would exceed that margin. The capacity of a level is its nominal size; of an exclusive one, that plus the
+lap in random order, whose mean access time, TLB misses and all, is at most L + 0.1 * (next - L). The notes hold the size
+of the cache alone, without TLBs, where it differs, and `tlb_shadow` lists those levels. The capacity of a level is its nominal size; of an exclusive one, that plus the
 nearer levels it takes lines from.
 
 How: a lap visits the same lines again and again, so every set of a cache lives for itself, and what happens in it depends
@@ -450,14 +450,15 @@ class Level:
                     visited += load * count
         return missed / visited
 
-    def effective_size(self):
-        """By bisection, to one line or a thousandth: more lines never miss less."""
+    def effective_size(self, extra=lambda size: 0.0):
+        """By bisection, to one line or a thousandth: more lines never miss less. `extra` is a further cost in cycles."""
+        rise = latency_after(self.machine, self.level) - self.cache["latency"]
         line = self.cache["line"]
         low = self.cache["size"] // 16 // line
         high = 3 * capacity(self.machine["caches"], self.level) // line
         while high - low > max(1, low // 2000):
             middle = (low + high) // 2
-            if self.misses(middle * line) <= MARGIN:
+            if self.misses(middle * line) + extra(middle * line) / rise <= MARGIN:
                 low = middle
             else:
                 high = middle
@@ -534,7 +535,11 @@ def find_truth(path):
         size = Level(machine, level, frames, 1).effective_size()
         if level > 0:
             check_nearer_levels(machine, level, size, frames[0])
-        keys[prefix + "size_bytes"] = size
+        with_tlb = size
+        if tlb_cycles(machine, size) > 0.01 * (latency_after(machine, level) - cache["latency"]):
+            with_tlb = Level(machine, level, frames, 1).effective_size(lambda bytes: tlb_cycles(machine, bytes))
+            notes[prefix + "size_bytes_without_tlb"] = size
+        keys[prefix + "size_bytes"] = with_tlb
         keys[prefix + "capacity_bytes"] = capacity(caches, level)
         keys[prefix + "latency_cycles"] = cache["latency"]
         keys[prefix + "latency_ns"] = round(cache["latency"] / ghz, 6)
@@ -546,7 +551,7 @@ def find_truth(path):
         if level == len(caches) - 1 and machine["noise"].get("neighbour", 0) > 0:
             notes[prefix + "size_bytes_beside_neighbour"] = Level(
                 machine, level, frames, 1, machine["noise"]["neighbour"]).effective_size()
-        if tlb_cycles(machine, size) > MARGIN * (latency_after(machine, level) - cache["latency"]):
+        if with_tlb < 0.9 * size:
             notes["tlb_shadow"].append(level + 1)
     keys["cache.line_bytes"] = caches[0]["line"]
     keys["memory.latency_cycles"] = machine["memory"]["latency"]

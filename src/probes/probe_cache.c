@@ -343,9 +343,12 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-/* Sizes of single rounds that differ by more than this are a moving target: the difference would change a blocking
- * decision. Below, it is the luck of page frames. */
-#define UNSTABLE_SPREAD 1.6
+/* Sizes of single rounds that differ by more than this are a moving target. On base pages the luck of frames alone
+ * makes them differ, by less than the larger of the two. */
+#define UNSTABLE_SPREAD 1.25
+#define UNSTABLE_SPREAD_LUCKY 1.6
+/* Student's t for 95% of ten rounds or so, times the error of their mean as well. */
+#define PREDICTION_SIGMAS 2.3
 /* Confidence is the share of resamples that agree; `high` promises 99 in 100. */
 #define SUPPORT_HIGH 0.99
 #define SUPPORT_MEDIUM 0.9
@@ -367,12 +370,20 @@ typedef struct {
     bj_answers *answers;
 } cache_answer;
 
+/* The first level is private to a core: what single rounds lack of it was disturbance, which is dealt with already. */
+static bool is_unstable(const cache_answer *a, const bj_hierarchy_level *level) {
+    if (level == &a->found.level[0])
+        return false;
+    bool lucky = strcmp(a->walk->y_name, LATENCY_BASE_PAGES) == 0;
+    return level->spread > (lucky ? UNSTABLE_SPREAD_LUCKY : UNSTABLE_SPREAD);
+}
+
 static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level *level) {
     bool paper = a->method->finder != NULL;
     if (level->support < SUPPORT_MEDIUM)
         return BJ_CONFIDENCE_LOW;
     /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
-    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || level->spread > UNSTABLE_SPREAD ||
+    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || is_unstable(a, level) ||
         level->level.ramp_octaves > BJ_RAMP_OCTAVES_MAX)
         return BJ_CONFIDENCE_MEDIUM;
     if (a->walk->round_count == 1) {
@@ -426,12 +437,14 @@ static void round_bytes(bj_characteristic *answer) {
     answer->interval[1] = ceil(answer->interval[1]);
 }
 
-static void mark_unstable(bj_characteristic *answer, const bj_hierarchy_level *level) {
-    if (level->spread <= UNSTABLE_SPREAD)
+static void mark_unstable(const cache_answer *a, bj_characteristic *answer, const bj_hierarchy_level *level) {
+    if (!is_unstable(a, level))
         return;
+    /* What another run may find: the range of the single rounds, and 95% of a log-normal through them. */
+    double factor = exp(PREDICTION_SIGMAS * level->single_sigma);
     answer->status = BJ_ANSWER_UNSTABLE;
-    answer->interval[0] = fmin(answer->interval[0], floor(level->single_low));
-    answer->interval[1] = fmax(answer->interval[1], ceil(level->single_high));
+    answer->interval[0] = floor(fmin(answer->interval[0], fmin(level->single_low, answer->value / factor)));
+    answer->interval[1] = ceil(fmax(answer->interval[1], fmax(level->single_high, answer->value * factor)));
     snprintf(answer->reason, sizeof answer->reason,
              "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
              level->single_low / 1024, level->single_high / 1024);
@@ -451,7 +464,7 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
     round_bytes(size);
     size->has_p = true;
     size->p = level->p;
-    mark_unstable(size, level);
+    mark_unstable(a, size, level);
     status = put_level(a, index, "capacity_bytes", "bytes", &capacity, error);
     if (status != BJ_OK)
         return status;
@@ -459,7 +472,7 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
         const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
         set_number(capacity, estimate, 1, limit_by_width(confidence, estimate));
         round_bytes(capacity);
-        mark_unstable(capacity, level);
+        mark_unstable(a, capacity, level);
     } else {
         capacity->status = BJ_ANSWER_UNDETERMINED;
         snprintf(capacity->reason, sizeof capacity->reason, "%s",

@@ -14,6 +14,9 @@
  * lucky, too, and a capacity taken from the luckiest round is too large. */
 #define LOW_OF_ROUNDS 0.25
 #define MIDDLE_OF_ROUNDS 0.5
+/* The first level is virtually indexed, so that luck has no part in it, and so small that any neighbour on the same
+ * core empties it: only the quietest rounds show all of it. */
+#define LOWEST_OF_ROUNDS 0.1
 /* Enough for the moved-out 95% percentiles of a dozen rounds, and to see one wrong answer in a hundred. */
 #define RESAMPLES 200u
 #define PERMUTATIONS 999u
@@ -28,11 +31,11 @@
 
 typedef struct {
     const bj_hierarchy_request *request;
-    double *x, *y;         /* the summed-up curve, of the points that have samples; y does not fall */
-    double *own, *removed; /* y without the TLB's cost, and that */
-    double *middle;        /* y by the median; does not fall */
-    double *error;         /* standard error of each point of the request, over all rounds */
-    double *twin_x, *tlb;  /* cost of missing the TLBs whose reach is below that extent */
+    double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
+    double *own, *removed;   /* y without the TLB's cost, and that */
+    double *lowest, *middle; /* y by other quantiles; do not fall */
+    double *error;           /* standard error of each point of the request, over all rounds */
+    double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
     double *packed_x, *packed_y;
     double *column; /* scratch of one point */
     size_t count, twin_count;
@@ -44,6 +47,7 @@ static void free_summary(summary *s) {
     free(s->y);
     free(s->own);
     free(s->removed);
+    free(s->lowest);
     free(s->middle);
     free(s->error);
     free(s->twin_x);
@@ -66,6 +70,7 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     s->y = malloc(points * sizeof(double));
     s->own = malloc(points * sizeof(double));
     s->removed = malloc(points * sizeof(double));
+    s->lowest = malloc(points * sizeof(double));
     s->middle = malloc(points * sizeof(double));
     s->error = calloc(points, sizeof(double));
     s->twin_x = malloc(twins * sizeof(double));
@@ -73,17 +78,19 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     s->packed_x = malloc(twins * sizeof(double));
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
-    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->middle == NULL || s->error == NULL ||
-        s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL || s->packed_y == NULL || s->column == NULL) {
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->lowest == NULL ||
+        s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL ||
+        s->packed_y == NULL || s->column == NULL) {
         free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
     return BJ_OK;
 }
 
-/* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). middle may be NULL. */
+/* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). */
 static size_t sum_up(summary *s, const double *x, size_t count, const double *const *rounds, size_t round_count,
-                     const size_t *index, size_t index_count, size_t skip, double *out_x, double *low, double *middle) {
+                     const size_t *index, size_t index_count, size_t skip, double *out_x, double *low,
+                     bool all_quantiles) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t have = 0;
@@ -94,8 +101,10 @@ static size_t sum_up(summary *s, const double *x, size_t count, const double *co
             continue;
         out_x[kept] = x[i];
         low[kept] = bj_stats_quantile(s->column, have, LOW_OF_ROUNDS);
-        if (middle != NULL)
-            middle[kept] = bj_stats_quantile(s->column, have, MIDDLE_OF_ROUNDS);
+        if (all_quantiles) {
+            s->lowest[kept] = bj_stats_quantile_sorted(s->column, have, LOWEST_OF_ROUNDS);
+            s->middle[kept] = bj_stats_quantile_sorted(s->column, have, MIDDLE_OF_ROUNDS);
+        }
         kept++;
     }
     return kept;
@@ -119,9 +128,9 @@ static double tlb_cost_at(const summary *s, double x) {
 static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
     const bj_hierarchy_request *q = s->request;
     size_t spread = sum_up(s, q->twin_x, q->twin_count, q->spread_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->twin_x, s->tlb, NULL);
+                           q->twin_count, s->twin_x, s->tlb, false);
     size_t packed = sum_up(s, q->twin_x, q->twin_count, q->packed_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->packed_x, s->packed_y, NULL);
+                           q->twin_count, s->packed_x, s->packed_y, false);
     s->twin_count = 0;
     for (size_t i = 0, k = 0; i < spread; i++) {
         while (k < packed && s->packed_x[k] < s->twin_x[i])
@@ -138,15 +147,17 @@ static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
     }
 }
 
-/* The curve that sizes and ramps of a level are read off. The first level is virtually indexed: no luck there. */
+/* The curve that sizes and ramps of a level are read off. */
 static const double *ramp_of(const summary *s, size_t index) {
-    return s->request->lucky_frames && index > 0 ? s->middle : s->y;
+    if (index == 0)
+        return s->lowest;
+    return s->request->lucky_frames ? s->middle : s->y;
 }
 
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
                                 bj_error *error) {
     const bj_hierarchy_request *q = s->request;
-    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y, s->middle);
+    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y, true);
     find_tlb_cost(s, index, index_count);
     for (size_t i = 0; i < s->count; i++) {
         /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
@@ -158,6 +169,7 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
     bj_stats_enforce_monotone(s->y, s->count);
+    bj_stats_enforce_monotone(s->lowest, s->count);
     bj_stats_enforce_monotone(s->middle, s->count);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
@@ -443,6 +455,9 @@ static bj_status compare_rounds(summary *s, bj_hierarchy *found, bj_error *error
         level->spread = bj_stats_quantile_sorted(of_level, count, 0.9) / bj_stats_quantile_sorted(of_level, count, 0.1);
         level->single_low = of_level[0];
         level->single_high = of_level[count - 1];
+        for (size_t k = 0; k < count; k++)
+            of_level[k] = log(of_level[k]);
+        level->single_sigma = bj_stats_estimate_sigma(of_level, count);
     }
     free(sizes);
     return status;
@@ -486,7 +501,7 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     size_t samples = request->count * larger(request->round_count, 3);
     double *scratch = malloc(larger(samples, 1) * sizeof *scratch);
     size_t *all = malloc(larger(request->round_count, 1) * sizeof *all);
-    bj_occupancy fits[BJ_LEVELS_MAX];
+    bj_occupancy fits[BJ_LEVELS_MAX] = {{0}};
     bj_level_set set;
     if (scratch == NULL || all == NULL) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);

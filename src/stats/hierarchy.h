@@ -27,6 +27,7 @@ typedef struct {
     double p;                       /* permutation test of the step at its end */
     double spread;                  /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
     double single_low, single_high; /* least and greatest of them; 0: too few rounds */
+    double single_sigma;            /* standard deviation of their logarithms */
     bj_level level;                 /* as found in the summed-up curve */
 } bj_hierarchy_level;
 

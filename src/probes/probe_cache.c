@@ -6,23 +6,12 @@
  * spread over many pages and packed into few, give the cost of the TLB. The analysis is stats/hierarchy.h; --method
  * selects a paper's instead. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "probes/cache_methods.h"
+#include "probes/cache_answer.h"
 #include "probes/probe.h"
 #include "probes/sweep.h"
-#include "stats/hierarchy.h"
 
-extern const bj_probe bj_probe_cache;
-
-#define WALK_CURVE "cache.walk"
-#define SPREAD_CURVE "cache.spread"
-#define PACKED_CURVE "cache.packed"
-/* The y axis says which pages the walk had. */
-#define LATENCY_HUGE_PAGES "latency_huge_pages"
-#define LATENCY_BASE_PAGES "latency_base_pages"
 #define RANDOM_PURPOSE 0x63616368u
 
 /* The distance of neighbouring places is the line, which is not known yet: too small smears the edges, since further
@@ -33,11 +22,6 @@ extern const bj_probe bj_probe_cache;
 #define PAIR_TRIES 5u
 /* Pairs that share a line save half of the cost of missing the first level, others nothing: halfway, and a bit. */
 #define PAIR_SAVES 0.3
-/* The twins: one line in 4 KiB against one in 512 bytes of an eighth of the extent. As many lines, in either case at
- * random places of their sets. */
-#define SPREAD_BYTES 4096u
-#define PACKED_BYTES 512u
-#define PACKING (SPREAD_BYTES / PACKED_BYTES)
 #define FIRST_BYTES 4096.0
 #define TWIN_FIRST_BYTES 32768.0
 #define MIB 1048576.0
@@ -193,9 +177,9 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
 }
 
 static bj_status record(cache_run *run, const bj_sweep_point *point, size_t round, double ns, bj_error *error) {
-    const char *id = point->one_in == SPREAD_BYTES / run->grain_bytes   ? SPREAD_CURVE
-                     : point->one_in == PACKED_BYTES / run->grain_bytes ? PACKED_CURVE
-                                                                        : WALK_CURVE;
+    const char *id = point->one_in == BJ_CACHE_SPREAD_BYTES / run->grain_bytes   ? BJ_CACHE_SPREAD
+                     : point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes ? BJ_CACHE_PACKED
+                                                                                 : BJ_CACHE_WALK;
     bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
     bj_status status = BJ_OK;
     if (curve == NULL) {
@@ -203,7 +187,7 @@ static bj_status record(cache_run *run, const bj_sweep_point *point, size_t roun
         if (status != BJ_OK)
             return status;
         bj_curve_name_axes(curve, "working_set", "bytes",
-                           run->sweep.pages == BJ_PAGES_HUGE ? LATENCY_HUGE_PAGES : LATENCY_BASE_PAGES, "ns");
+                           run->sweep.pages == BJ_PAGES_HUGE ? BJ_CACHE_HUGE_PAGES : BJ_CACHE_BASE_PAGES, "ns");
     }
     return bj_curve_record(curve, point->bytes, round, ns, error);
 }
@@ -227,8 +211,8 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
         if (point->bytes > (double)run->sweep.arena_bytes)
             continue;
         bj_sweep_point walked = *point;
-        if (point->one_in == PACKED_BYTES / run->grain_bytes)
-            walked.bytes /= PACKING;
+        if (point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes)
+            walked.bytes /= BJ_CACHE_PACKING;
         status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
         if (status == BJ_OK)
             status = record(run, point, round, ns, error);
@@ -242,35 +226,10 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
     return status;
 }
 
-static bj_status find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
-                                bool levels_only, bj_hierarchy *found, bj_error *error) {
-    const bj_curve *walk = bj_curves_find(samples, WALK_CURVE);
-    const bj_curve *spread = bj_curves_find(samples, SPREAD_CURVE), *packed = bj_curves_find(samples, PACKED_CURVE);
-    bj_hierarchy_request request = {.x = walk->x,
-                                    .count = walk->x_count,
-                                    .rounds = (const double *const *)walk->rounds,
-                                    .round_count = walk->round_count,
-                                    .seed = seed,
-                                    .lucky_frames = strcmp(walk->y_name, LATENCY_BASE_PAGES) == 0,
-                                    .levels_only = levels_only,
-                                    .finder = method->finder};
-    /* Both were measured at the same extents in every round, but for a last one cut short. */
-    if (spread != NULL && packed != NULL && spread->x_count == packed->x_count) {
-        request.twin_x = spread->x;
-        request.twin_count = spread->x_count;
-        request.spread_rounds = (const double *const *)spread->rounds;
-        request.packed_rounds = (const double *const *)packed->rounds;
-        request.twin_round_count =
-            spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
-        request.packing = PACKING;
-    }
-    return bj_stats_find_hierarchy(&request, found, error);
-}
-
 /* More points around the edges that the rounds so far have shown. */
 static bj_status refine(cache_run *run, bj_error *error) {
     bj_hierarchy found;
-    bj_status status = find_hierarchy(run->samples, run->method, run->request->seed, true, &found, error);
+    bj_status status = bj_cache_find_hierarchy(run->samples, run->method, run->request->seed, true, &found, error);
     if (status != BJ_OK)
         return status;
     for (size_t i = 0; i < found.count; i++) {
@@ -300,8 +259,8 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
     add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
     add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
     if (run->method->order == BJ_ORDER_RANDOM) {
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, SPREAD_BYTES / run->grain_bytes);
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, PACKED_BYTES / run->grain_bytes);
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, BJ_CACHE_SPREAD_BYTES / run->grain_bytes);
+        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, BJ_CACHE_PACKED_BYTES / run->grain_bytes);
     }
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {
@@ -343,219 +302,6 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-/* Sizes of single rounds that differ by more than this are a moving target. On base pages the luck of frames alone
- * makes them differ, by less than the larger of the two. */
-#define UNSTABLE_SPREAD 1.25
-#define UNSTABLE_SPREAD_LUCKY 1.6
-/* Student's t for 95% of ten rounds or so, times the error of their mean as well. */
-#define PREDICTION_SIGMAS 2.3
-/* Confidence is the share of resamples that agree; `high` promises 99 in 100. */
-#define SUPPORT_HIGH 0.99
-#define SUPPORT_MEDIUM 0.9
-#define P_HIGH 0.01
-#define ROUNDS_FOR_HIGH 6u
-/* A table has one sample a point, so what resampling cannot show must be plain to see: a rise that no TLB makes. */
-#define TABLE_RISE_HIGH 3.0
-#define TABLE_STEEP_HIGH 2.0
-
-/* An answer is right within an eighth; an interval that is wider than that promises less. */
-#define WIDTH_HIGH 1.25
-#define WIDTH_MEDIUM 1.6
-
-typedef struct {
-    const bj_curve *walk;
-    const bj_analyse_request *request;
-    const bj_cache_method *method;
-    bj_hierarchy found;
-    bj_answers *answers;
-} cache_answer;
-
-/* The first level is private to a core: what single rounds lack of it was disturbance, which is dealt with already. */
-static bool is_unstable(const cache_answer *a, const bj_hierarchy_level *level) {
-    if (level == &a->found.level[0])
-        return false;
-    bool lucky = strcmp(a->walk->y_name, LATENCY_BASE_PAGES) == 0;
-    return level->spread > (lucky ? UNSTABLE_SPREAD_LUCKY : UNSTABLE_SPREAD);
-}
-
-static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level *level) {
-    bool paper = a->method->finder != NULL;
-    if (level->support < SUPPORT_MEDIUM)
-        return BJ_CONFIDENCE_LOW;
-    /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
-    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || is_unstable(a, level) ||
-        level->level.ramp_octaves > BJ_RAMP_OCTAVES_MAX)
-        return BJ_CONFIDENCE_MEDIUM;
-    if (a->walk->round_count == 1) {
-        double rise = level->level.next_latency / level->level.latency;
-        bool plain = rise >= TABLE_RISE_HIGH && level->level.steepest_octave >= TABLE_STEEP_HIGH;
-        return plain ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
-    }
-    return level->p <= P_HIGH && a->walk->round_count >= ROUNDS_FOR_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
-}
-
-static bj_confidence least_confidence(bj_confidence a, bj_confidence b) {
-    return a < b ? a : b;
-}
-
-static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {
-    double width = estimate->interval[1] / estimate->interval[0];
-    bj_confidence most = width <= WIDTH_HIGH     ? BJ_CONFIDENCE_HIGH
-                         : width <= WIDTH_MEDIUM ? BJ_CONFIDENCE_MEDIUM
-                                                 : BJ_CONFIDENCE_LOW;
-    return least_confidence(confidence, most);
-}
-
-static bj_status put(cache_answer *a, const char *key, const char *unit, bj_characteristic **answer, bj_error *error) {
-    bj_status status = bj_answers_put(a->answers, key, unit, answer, error);
-    if (status != BJ_OK)
-        return status;
-    snprintf((*answer)->method, sizeof(*answer)->method, "%s/%u", a->method->name, bj_probe_cache.revision);
-    bj_characteristic_cite(*answer, WALK_CURVE);
-    return BJ_OK;
-}
-
-static bj_status put_level(cache_answer *a, size_t index, const char *what, const char *unit,
-                           bj_characteristic **answer, bj_error *error) {
-    char key[64];
-    snprintf(key, sizeof key, "cache.L%zu.%s", index + 1, what);
-    return put(a, key, unit, answer, error);
-}
-
-static void set_number(bj_characteristic *answer, const bj_estimate *estimate, double scale, bj_confidence confidence) {
-    answer->status = BJ_ANSWER_OK;
-    answer->value = estimate->value * scale;
-    answer->has_interval = true;
-    answer->interval[0] = estimate->interval[0] * scale;
-    answer->interval[1] = estimate->interval[1] * scale;
-    answer->confidence = confidence;
-}
-
-static void round_bytes(bj_characteristic *answer) {
-    answer->value = floor(answer->value + 0.5);
-    answer->interval[0] = floor(answer->interval[0]);
-    answer->interval[1] = ceil(answer->interval[1]);
-}
-
-static void mark_unstable(const cache_answer *a, bj_characteristic *answer, const bj_hierarchy_level *level) {
-    if (!is_unstable(a, level))
-        return;
-    /* What another run may find: the range of the single rounds, and 95% of a log-normal through them. */
-    double factor = exp(PREDICTION_SIGMAS * level->single_sigma);
-    answer->status = BJ_ANSWER_UNSTABLE;
-    answer->interval[0] = floor(fmin(answer->interval[0], fmin(level->single_low, answer->value / factor)));
-    answer->interval[1] = ceil(fmax(answer->interval[1], fmax(level->single_high, answer->value * factor)));
-    snprintf(answer->reason, sizeof answer->reason,
-             "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
-             level->single_low / 1024, level->single_high / 1024);
-}
-
-static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confidence, bj_error *error) {
-    const bj_hierarchy_level *level = &a->found.level[index];
-    bj_characteristic *size, *capacity;
-    bj_status status = put_level(a, index, "size_bytes", "bytes", &size, error);
-    if (status != BJ_OK)
-        return status;
-    /* A table's points are as far apart as they are: leaving one out moves the answer to its neighbour. */
-    if (a->request->from_table)
-        set_number(size, &level->size_sample, 1, confidence);
-    else
-        set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
-    round_bytes(size);
-    size->has_p = true;
-    size->p = level->p;
-    mark_unstable(a, size, level);
-    status = put_level(a, index, "capacity_bytes", "bytes", &capacity, error);
-    if (status != BJ_OK)
-        return status;
-    if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
-        const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
-        set_number(capacity, estimate, 1, limit_by_width(confidence, estimate));
-        round_bytes(capacity);
-        mark_unstable(a, capacity, level);
-    } else {
-        capacity->status = BJ_ANSWER_UNDETERMINED;
-        snprintf(capacity->reason, sizeof capacity->reason, "%s",
-                 a->method->models_capacity ? "no ramp that the occupancy model could follow"
-                                            : "the method gives no capacity");
-    }
-    return BJ_OK;
-}
-
-/* Latencies in the unit of the curve; the other one when the yardstick is known. */
-static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency,
-                                bj_confidence confidence, bj_error *error) {
-    double add_ns;
-    bool in_ns = strcmp(a->walk->y_unit, "ns") == 0, in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
-    bool know_add = bj_answers_get_number(a->request->earlier, "op.int32.add.latency_ns", &add_ns) && add_ns > 0;
-    bool is_memory = strcmp(prefix, "memory") == 0;
-    bj_characteristic *answer;
-    char key[64];
-    bj_status status = BJ_OK;
-    if (in_ns || (in_cycles && know_add)) {
-        snprintf(key, sizeof key, "%s.latency_ns", prefix);
-        status = put(a, key, "ns", &answer, error);
-        if (status == BJ_OK)
-            set_number(answer, latency, in_ns ? 1 : add_ns, confidence);
-    }
-    if (status == BJ_OK && !is_memory && (in_cycles || (in_ns && know_add))) {
-        snprintf(key, sizeof key, "%s.latency_cycles", prefix);
-        status = put(a, key, "cycles", &answer, error);
-        if (status == BJ_OK)
-            set_number(answer, latency, in_cycles ? 1 : 1 / add_ns, confidence);
-    }
-    return status;
-}
-
-static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {
-    bj_characteristic *count;
-    bj_status status = put(a, "cache.levels", "count", &count, error);
-    if (status != BJ_OK)
-        return status;
-    if (a->found.count == 0) {
-        count->status = BJ_ANSWER_UNDETERMINED;
-        snprintf(count->reason, sizeof count->reason, "no step in the access time up to %.0f KiB",
-                 a->walk->x_count > 0 ? a->walk->x[a->walk->x_count - 1] / 1024 : 0.0);
-        return BJ_OK;
-    }
-    bj_estimate estimate = {(double)a->found.count, {(double)a->found.least, (double)a->found.most}};
-    set_number(count, &estimate, 1, confidence);
-    return BJ_OK;
-}
-
-static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
-                         bj_error *error) {
-    cache_answer a = {.walk = bj_curves_find(samples, WALK_CURVE),
-                      .request = request,
-                      .method = bj_cache_find_method(request->method),
-                      .answers = answers};
-    if (a.walk == NULL || a.walk->round_count == 0)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "no curve %s", WALK_CURVE);
-    if (a.method == NULL)
-        a.method = bj_cache_find_method(NULL); /* the method is another probe's */
-    bj_status status = find_hierarchy(samples, a.method, request->seed, false, &a.found, error);
-    bj_confidence of_count = a.found.count_support >= SUPPORT_HIGH     ? BJ_CONFIDENCE_HIGH
-                             : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
-                                                                       : BJ_CONFIDENCE_LOW;
-    bj_confidence of_level[BJ_LEVELS_MAX];
-    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
-        of_level[i] = judge_level(&a, &a.found.level[i]);
-        of_count = least_confidence(of_count, of_level[i]);
-    }
-    if (status == BJ_OK)
-        status = answer_count(&a, of_count, error);
-    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "cache.L%zu", i + 1);
-        status = answer_sizes(&a, i, of_level[i], error);
-        if (status == BJ_OK)
-            status = answer_latency(&a, prefix, &a.found.level[i].latency, of_level[i], error);
-    }
-    if (status == BJ_OK && a.found.count > 0)
-        status = answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
-    return status;
-}
-
 static const bj_probe_key provides[] = {
     {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
     {"cache.L<n>.size_bytes", "bytes", 256, 1e12, "largest working set without a real penalty (effective size)"},
@@ -569,7 +315,7 @@ static const char *const needs[] = {"clock", NULL};
 const bj_probe bj_probe_cache = {
     .name = "cache",
     .question = "How many data caches are there, how large and how fast?",
-    .revision = 1,
+    .revision = BJ_CACHE_REVISION,
     .provides = provides,
     .provides_count = sizeof provides / sizeof provides[0],
     .needs = needs,
@@ -578,8 +324,8 @@ const bj_probe bj_probe_cache = {
     .cost_s = {4, 14, 60},
     .memory_bytes = {104u << 20, 480u << 20, 1640u << 20},
     .measure = measure,
-    .analyse = analyse,
-    .analyze_curve = WALK_CURVE,
+    .analyse = bj_cache_analyse,
+    .analyze_curve = BJ_CACHE_WALK,
     .analyze_x_name = "working_set",
     .analyze_x_unit = "bytes",
 };

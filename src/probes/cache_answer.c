@@ -1,0 +1,254 @@
+#include "probes/cache_answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stats/hierarchy.h"
+
+/* Base pages lie on frames that chance chose. */
+static bool has_lucky_frames(const bj_curve *walk) {
+    return strcmp(walk->y_name, BJ_CACHE_BASE_PAGES) == 0;
+}
+
+bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
+                                  bool levels_only, bj_hierarchy *found, bj_error *error) {
+    const bj_curve *walk = bj_curves_find(samples, BJ_CACHE_WALK);
+    const bj_curve *spread = bj_curves_find(samples, BJ_CACHE_SPREAD),
+                   *packed = bj_curves_find(samples, BJ_CACHE_PACKED);
+    bj_hierarchy_request request = {.x = walk->x,
+                                    .count = walk->x_count,
+                                    .rounds = (const double *const *)walk->rounds,
+                                    .round_count = walk->round_count,
+                                    .seed = seed,
+                                    .lucky_frames = has_lucky_frames(walk),
+                                    .levels_only = levels_only,
+                                    .finder = method->finder};
+    /* Both were measured at the same extents in every round, but for a last one cut short. */
+    if (spread != NULL && packed != NULL && spread->x_count == packed->x_count) {
+        request.twin_x = spread->x;
+        request.twin_count = spread->x_count;
+        request.spread_rounds = (const double *const *)spread->rounds;
+        request.packed_rounds = (const double *const *)packed->rounds;
+        request.twin_round_count =
+            spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
+        request.packing = BJ_CACHE_PACKING;
+    }
+    return bj_stats_find_hierarchy(&request, found, error);
+}
+
+/* Sizes of single rounds that differ by more than this are a moving target. On base pages the luck of frames alone
+ * makes them differ, by less than the larger of the two. */
+#define UNSTABLE_SPREAD 1.25
+#define UNSTABLE_SPREAD_LUCKY 1.6
+/* Student's t for 95% of ten rounds or so, times the error of their mean as well. */
+#define PREDICTION_SIGMAS 2.3
+/* Confidence is the share of resamples that agree; `high` promises 99 in 100. */
+#define SUPPORT_HIGH 0.99
+#define SUPPORT_MEDIUM 0.9
+#define P_HIGH 0.01
+#define ROUNDS_FOR_HIGH 6u
+/* A table has one sample a point, so what resampling cannot show must be plain to see: a rise that no TLB makes. */
+#define TABLE_RISE_HIGH 3.0
+#define TABLE_STEEP_HIGH 2.0
+
+/* An answer is right within an eighth; an interval that is wider than that promises less. */
+#define WIDTH_HIGH 1.25
+#define WIDTH_MEDIUM 1.6
+
+typedef struct {
+    const bj_curve *walk;
+    const bj_analyse_request *request;
+    const bj_cache_method *method;
+    bj_hierarchy found;
+    bj_answers *answers;
+} cache_answer;
+
+/* The first level is private to a core: what single rounds lack of it was disturbance, which is dealt with already. */
+static bool is_unstable(const cache_answer *a, const bj_hierarchy_level *level) {
+    if (level == &a->found.level[0])
+        return false;
+    return level->spread > (has_lucky_frames(a->walk) ? UNSTABLE_SPREAD_LUCKY : UNSTABLE_SPREAD);
+}
+
+static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level *level) {
+    bool paper = a->method->finder != NULL;
+    if (level->support < SUPPORT_MEDIUM)
+        return BJ_CONFIDENCE_LOW;
+    /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
+    if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || is_unstable(a, level) ||
+        level->level.ramp_octaves > BJ_RAMP_OCTAVES_MAX)
+        return BJ_CONFIDENCE_MEDIUM;
+    if (a->walk->round_count == 1) {
+        double rise = level->level.next_latency / level->level.latency;
+        bool plain = rise >= TABLE_RISE_HIGH && level->level.steepest_octave >= TABLE_STEEP_HIGH;
+        return plain ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+    }
+    return level->p <= P_HIGH && a->walk->round_count >= ROUNDS_FOR_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+}
+
+static bj_confidence least_confidence(bj_confidence a, bj_confidence b) {
+    return a < b ? a : b;
+}
+
+static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {
+    double width = estimate->interval[1] / estimate->interval[0];
+    bj_confidence most = width <= WIDTH_HIGH     ? BJ_CONFIDENCE_HIGH
+                         : width <= WIDTH_MEDIUM ? BJ_CONFIDENCE_MEDIUM
+                                                 : BJ_CONFIDENCE_LOW;
+    return least_confidence(confidence, most);
+}
+
+static bj_status put(cache_answer *a, const char *key, const char *unit, bj_characteristic **answer, bj_error *error) {
+    bj_status status = bj_answers_put(a->answers, key, unit, answer, error);
+    if (status != BJ_OK)
+        return status;
+    snprintf((*answer)->method, sizeof(*answer)->method, "%s/%u", a->method->name, BJ_CACHE_REVISION);
+    bj_characteristic_cite(*answer, BJ_CACHE_WALK);
+    return BJ_OK;
+}
+
+static bj_status put_level(cache_answer *a, size_t index, const char *what, const char *unit,
+                           bj_characteristic **answer, bj_error *error) {
+    char key[64];
+    snprintf(key, sizeof key, "cache.L%zu.%s", index + 1, what);
+    return put(a, key, unit, answer, error);
+}
+
+static void set_number(bj_characteristic *answer, const bj_estimate *estimate, double scale, bj_confidence confidence) {
+    answer->status = BJ_ANSWER_OK;
+    answer->value = estimate->value * scale;
+    answer->has_interval = true;
+    answer->interval[0] = estimate->interval[0] * scale;
+    answer->interval[1] = estimate->interval[1] * scale;
+    answer->confidence = confidence;
+}
+
+static void round_bytes(bj_characteristic *answer) {
+    answer->value = floor(answer->value + 0.5);
+    answer->interval[0] = floor(answer->interval[0]);
+    answer->interval[1] = ceil(answer->interval[1]);
+}
+
+/* What another run may find of a level that others share: the range of the single rounds, and 95% of a log-normal
+ * through them. Base pages make rounds differ by luck, which the next run has, too, but not the program that asks. */
+static void mark_moving(const cache_answer *a, bj_characteristic *answer, const bj_hierarchy_level *level) {
+    bool unstable = is_unstable(a, level), last = level == &a->found.level[a->found.count - 1];
+    if (!unstable && (!last || has_lucky_frames(a->walk) || level->single_low <= 0))
+        return;
+    double factor = exp(PREDICTION_SIGMAS * level->single_sigma);
+    answer->interval[0] = floor(fmin(answer->interval[0], fmin(level->single_low, answer->value / factor)));
+    answer->interval[1] = ceil(fmax(answer->interval[1], fmax(level->single_high, answer->value * factor)));
+    if (!unstable)
+        return;
+    answer->status = BJ_ANSWER_UNSTABLE;
+    snprintf(answer->reason, sizeof answer->reason,
+             "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
+             level->single_low / 1024, level->single_high / 1024);
+}
+
+static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confidence, bj_error *error) {
+    const bj_hierarchy_level *level = &a->found.level[index];
+    bj_characteristic *size, *capacity;
+    bj_status status = put_level(a, index, "size_bytes", "bytes", &size, error);
+    if (status != BJ_OK)
+        return status;
+    /* A table's points are as far apart as they are: leaving one out moves the answer to its neighbour. */
+    if (a->request->from_table)
+        set_number(size, &level->size_sample, 1, confidence);
+    else
+        set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
+    round_bytes(size);
+    size->has_p = true;
+    size->p = level->p;
+    mark_moving(a, size, level);
+    status = put_level(a, index, "capacity_bytes", "bytes", &capacity, error);
+    if (status != BJ_OK)
+        return status;
+    if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
+        const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
+        set_number(capacity, estimate, 1, limit_by_width(confidence, estimate));
+        round_bytes(capacity);
+        mark_moving(a, capacity, level);
+    } else {
+        capacity->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(capacity->reason, sizeof capacity->reason, "%s",
+                 a->method->models_capacity ? "no ramp that the occupancy model could follow"
+                                            : "the method gives no capacity");
+    }
+    return BJ_OK;
+}
+
+/* Latencies in the unit of the curve; the other one when the yardstick is known. */
+static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency,
+                                bj_confidence confidence, bj_error *error) {
+    double add_ns;
+    bool in_ns = strcmp(a->walk->y_unit, "ns") == 0, in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
+    bool know_add = bj_answers_get_number(a->request->earlier, "op.int32.add.latency_ns", &add_ns) && add_ns > 0;
+    bool is_memory = strcmp(prefix, "memory") == 0;
+    bj_characteristic *answer;
+    char key[64];
+    bj_status status = BJ_OK;
+    if (in_ns || (in_cycles && know_add)) {
+        snprintf(key, sizeof key, "%s.latency_ns", prefix);
+        status = put(a, key, "ns", &answer, error);
+        if (status == BJ_OK)
+            set_number(answer, latency, in_ns ? 1 : add_ns, confidence);
+    }
+    if (status == BJ_OK && !is_memory && (in_cycles || (in_ns && know_add))) {
+        snprintf(key, sizeof key, "%s.latency_cycles", prefix);
+        status = put(a, key, "cycles", &answer, error);
+        if (status == BJ_OK)
+            set_number(answer, latency, in_cycles ? 1 : 1 / add_ns, confidence);
+    }
+    return status;
+}
+
+static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {
+    bj_characteristic *count;
+    bj_status status = put(a, "cache.levels", "count", &count, error);
+    if (status != BJ_OK)
+        return status;
+    if (a->found.count == 0) {
+        count->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(count->reason, sizeof count->reason, "no step in the access time up to %.0f KiB",
+                 a->walk->x_count > 0 ? a->walk->x[a->walk->x_count - 1] / 1024 : 0.0);
+        return BJ_OK;
+    }
+    bj_estimate estimate = {(double)a->found.count, {(double)a->found.least, (double)a->found.most}};
+    set_number(count, &estimate, 1, confidence);
+    return BJ_OK;
+}
+
+bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                           bj_error *error) {
+    cache_answer a = {.walk = bj_curves_find(samples, BJ_CACHE_WALK),
+                      .request = request,
+                      .method = bj_cache_find_method(request->method),
+                      .answers = answers};
+    if (a.walk == NULL || a.walk->round_count == 0)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "no curve %s", BJ_CACHE_WALK);
+    if (a.method == NULL)
+        a.method = bj_cache_find_method(NULL); /* the method is another probe's */
+    bj_status status = bj_cache_find_hierarchy(samples, a.method, request->seed, false, &a.found, error);
+    bj_confidence of_count = a.found.count_support >= SUPPORT_HIGH     ? BJ_CONFIDENCE_HIGH
+                             : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
+                                                                       : BJ_CONFIDENCE_LOW;
+    bj_confidence of_level[BJ_LEVELS_MAX];
+    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
+        of_level[i] = judge_level(&a, &a.found.level[i]);
+        of_count = least_confidence(of_count, of_level[i]);
+    }
+    if (status == BJ_OK)
+        status = answer_count(&a, of_count, error);
+    for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "cache.L%zu", i + 1);
+        status = answer_sizes(&a, i, of_level[i], error);
+        if (status == BJ_OK)
+            status = answer_latency(&a, prefix, &a.found.level[i].latency, of_level[i], error);
+    }
+    if (status == BJ_OK && a.found.count > 0)
+        status = answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
+    return status;
+}

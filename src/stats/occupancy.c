@@ -13,7 +13,7 @@ static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
  * close to it; the others stand for what prefetches and odd replacements make of a ramp. */
 static const double doubt[BJ_REPLACE_COUNT] = {
     [BJ_REPLACE_LRU] = 0,    [BJ_REPLACE_PLRU] = 1.5, [BJ_REPLACE_RANDOM] = 1.5,
-    [BJ_REPLACE_PAIRED] = 3, [BJ_REPLACE_HALF] = 3,   [BJ_REPLACE_BEST] = 3,
+    [BJ_REPLACE_PAIRED] = 5, [BJ_REPLACE_HALF] = 5,   [BJ_REPLACE_BEST] = 5,
 };
 /* However many points a ramp has, their errors go together (what is left of a TLB, a model that is not quite right):
  * more than this many say nothing more. */
@@ -190,19 +190,24 @@ static void weigh_points(search *s, const double *error) {
 }
 
 /* Capacities weighted by likelihood: normal errors of the size of the best fit, so that equally good fits share. */
-static void weigh_capacities(search *s) {
+static double weigh_capacities(const search *s, double *weight) {
     double sigma_square = fmax(s->best_square, 1), independent = fmin((double)s->count, INDEPENDENT_POINTS);
-    double weight[CAPACITY_STEPS_MAX], total = 0, mean = 0;
+    double total = 0, mean = 0;
     for (size_t k = 0; k < s->steps; k++) {
         weight[k] = exp(-0.5 * independent * (s->error_square[k] - s->best_square) / sigma_square);
         total += weight[k];
         mean += weight[k] * (s->first + (double)k * s->step);
     }
-    s->fit->capacity = exp2(mean / total);
+    for (size_t k = 0; k < s->steps; k++)
+        weight[k] /= total;
+    return exp2(mean / total);
+}
+
+static void set_interval(const search *s, const double *weight) {
     double below = 0;
     bool low_found = false;
     for (size_t k = 0; k < s->steps; k++) {
-        below += weight[k] / total;
+        below += weight[k];
         double at = s->first + (double)k * s->step;
         if (!low_found && below >= 0.025) {
             s->fit->interval[0] = exp2(at - s->step / 2);
@@ -212,6 +217,25 @@ static void weigh_capacities(search *s) {
         if (below >= 0.975)
             break;
     }
+}
+
+static void forget_errors(search *s) {
+    s->best_square = INFINITY;
+    for (size_t k = 0; k < s->steps; k++)
+        s->error_square[k] = INFINITY;
+}
+
+/* The interval is what all shapes leave open. The value is the best shape's alone: the others err to one side of it. */
+static void conclude(search *s) {
+    double weight[CAPACITY_STEPS_MAX];
+    weigh_capacities(s, weight);
+    set_interval(s, weight);
+    bj_occupancy_shape best = s->fit->shape;
+    forget_errors(s);
+    try_shape(s, &best);
+    s->fit->capacity = weigh_capacities(s, weight);
+    s->fit->interval[0] = fmin(s->fit->interval[0], s->fit->capacity);
+    s->fit->interval[1] = fmax(s->fit->interval[1], s->fit->capacity);
 }
 
 bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit) {
@@ -227,10 +251,8 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
                 .first = log2(request->first),
                 .step = octaves / (double)(steps - 1),
                 .steps = steps,
-                .best_square = INFINITY,
                 .fit = fit};
-    for (size_t k = 0; k < steps; k++)
-        s.error_square[k] = INFINITY;
+    forget_errors(&s);
     weigh_points(&s, request->error);
     if (request->only != NULL)
         try_shape(&s, request->only);
@@ -238,6 +260,6 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
         try_all_shapes(&s, request->random_frames_only);
     if (isinf(s.best_square))
         return false;
-    weigh_capacities(&s);
+    conclude(&s);
     return true;
 }

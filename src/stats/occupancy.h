@@ -31,9 +31,9 @@ typedef struct {
 } bj_occupancy_shape;
 
 typedef struct {
-    double capacity;          /* mean over all shapes and capacities, weighted by how well they explain the ramp */
-    double interval[2];       /* 95% of that weight */
-    double low, high;         /* latencies of hit and miss, of the best fit */
+    double capacity;    /* of the best shape: mean of the capacities, weighted by how well they explain the ramp */
+    double interval[2]; /* 95% of that weight over all shapes */
+    double low, high;   /* latencies of hit and miss, of the best fit */
     bj_occupancy_shape shape; /* of the best fit */
     double error;             /* of the best fit: root mean square, 1 is what counts as nothing */
 } bj_occupancy;

@@ -230,8 +230,8 @@ static bool is_scattered(const summary *s, const bj_level *level, const double *
     return on_ramp > 0 && 2 * scattered > on_ramp;
 }
 
-static bool fit_capacity(const summary *s, const bj_level *level, size_t index, const bj_occupancy *first_fit,
-                         double *scratch, bj_occupancy *fit) {
+static bool fit_capacity(const summary *s, const bj_level *level, size_t index, bj_replacement expected,
+                         const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit) {
     double *x = scratch, *y = scratch + s->count, *error = y + s->count;
     size_t count = cut_ramp(s, level, index, x, y, error);
     /* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
@@ -248,6 +248,7 @@ static bool fit_capacity(const summary *s, const bj_level *level, size_t index, 
                                     .last = high,
                                     .random_frames_only = s->request->lucky_frames && index > 0 &&
                                                           is_scattered(s, level, y, error, count),
+                                    .expected = expected,
                                     .only = first_fit != NULL ? &first_fit->shape : NULL};
     return bj_stats_fit_occupancy(&request, fit);
 }
@@ -339,7 +340,8 @@ static void file_replicate(summary *s, const bj_hierarchy *found, const bj_occup
             into->sample[into->count] = level->size_sample_x;
             into->latency[into->count++] = level->latency;
             bj_occupancy fit;
-            if (found->level[i].has_capacity && fit_capacity(s, level, k, &fits[i], scratch, &fit))
+            if (found->level[i].has_capacity &&
+                fit_capacity(s, level, k, fits[i].shape.replacement, &fits[i], scratch, &fit))
                 into->capacity[into->capacity_count++] = fit.capacity;
             break;
         }
@@ -483,7 +485,8 @@ static void describe_levels(summary *s, const bj_level_set *set, double *scratch
         level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
         if (s->request->levels_only)
             continue;
-        level->has_capacity = fit_capacity(s, from, i, NULL, scratch, &fits[i]);
+        bj_replacement expected = i > 0 && found->level[0].has_capacity ? fits[0].shape.replacement : BJ_REPLACE_LRU;
+        level->has_capacity = fit_capacity(s, from, i, expected, NULL, scratch, &fits[i]);
         if (level->has_capacity) {
             level->capacity = (bj_estimate){fits[i].capacity, {fits[i].interval[0], fits[i].interval[1]}};
             level->capacity_error = fits[i].error;

@@ -15,6 +15,12 @@ static const double doubt[BJ_REPLACE_COUNT] = {
     [BJ_REPLACE_LRU] = 0,    [BJ_REPLACE_PLRU] = 1.5, [BJ_REPLACE_RANDOM] = 1.5,
     [BJ_REPLACE_PAIRED] = 5, [BJ_REPLACE_HALF] = 5,   [BJ_REPLACE_BEST] = 5,
 };
+/* Over random frames, replacements differ by little more than the capacity that they want: a cache of 8 ways under LRU
+ * and one two thirds as large with 24 ways that replaces at random make the same ramp. There the replacement of the
+ * first level, which is told precisely, is believed of the others as well. */
+#define DOUBT_OTHER_THAN_FIRST 4.0
+/* So many ways that frames hardly matter are a contiguous shape, which is tried by itself. */
+#define WAYS_MAX_RANDOM_FRAMES 24u
 /* However many points a ramp has, their errors go together (what is left of a TLB, a model that is not quite right):
  * more than this many say nothing more. */
 #define INDEPENDENT_POINTS 12.0
@@ -141,8 +147,15 @@ typedef struct {
     size_t steps;
     double error_square[CAPACITY_STEPS_MAX]; /* best over the shapes; INFINITY: none */
     double best_square;
+    bj_replacement expected;
     bj_occupancy *fit;
 } search;
+
+static double doubt_of(const search *s, const bj_occupancy_shape *shape) {
+    if (!shape->random_frames)
+        return doubt[shape->replacement];
+    return shape->replacement == s->expected ? 0 : fmax(doubt[shape->replacement], DOUBT_OTHER_THAN_FIRST);
+}
 
 static void try_shape(search *s, const bj_occupancy_shape *shape) {
     double misses[POINTS_MAX];
@@ -155,7 +168,7 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
         line_fit fit;
         if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
-        double square = fit.error_square + 2 * doubt[shape->replacement] / fmin((double)s->count, INDEPENDENT_POINTS);
+        double square = fit.error_square + 2 * doubt_of(s, shape) / fmin((double)s->count, INDEPENDENT_POINTS);
         if (square < s->error_square[k])
             s->error_square[k] = square;
         if (square < s->best_square) {
@@ -173,7 +186,8 @@ static void try_all_shapes(search *s, bool random_frames_only) {
         for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
                 bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
-                try_shape(s, &shape);
+                if (!shape.random_frames || shape.ways <= WAYS_MAX_RANDOM_FRAMES)
+                    try_shape(s, &shape);
             }
 }
 
@@ -251,6 +265,7 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
                 .first = log2(request->first),
                 .step = octaves / (double)(steps - 1),
                 .steps = steps,
+                .expected = request->expected,
                 .fit = fit};
     forget_errors(&s);
     weigh_points(&s, request->error);

@@ -47,6 +47,7 @@ typedef struct {
     size_t count;
     double first, last;             /* capacities are looked for in here */
     bool random_frames_only;        /* rounds that differ on the ramp have been seen: frames are not contiguous */
+    bj_replacement expected;        /* of the first level; LRU where that is not known */
     const bj_occupancy_shape *only; /* this shape alone (resampling), or NULL */
 } bj_occupancy_request;
 

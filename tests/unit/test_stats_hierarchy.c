@@ -1,0 +1,454 @@
+/* Hierarchies from rounds that the occupancy model made, so that every answer is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "made_up_curve.h"
+#include "stats/hierarchy.h"
+
+#define ROUNDS_MAX 12
+#define PAGE 4096.0
+#define LINE 64.0
+#define PACKING 8.0
+
+typedef struct {
+    double x[POINTS_MAX], twin_x[POINTS_MAX];
+    size_t count, twin_count, round_count;
+    double walk[ROUNDS_MAX][POINTS_MAX], spread[ROUNDS_MAX][POINTS_MAX], packed[ROUNDS_MAX][POINTS_MAX];
+    const double *walk_rows[ROUNDS_MAX], *spread_rows[ROUNDS_MAX], *packed_rows[ROUNDS_MAX];
+} rounds;
+
+static const made_up_machine desktop = {
+    .caches = {{32 * KIB, 1.2, 8, false}, {512 * KIB, 3.7, 8, false}, {8 * MIB, 14, 16, false}},
+    .cache_count = 3,
+    .memory = 90};
+
+/* Jitter goes both ways, disturbance only up. */
+static double disturb(double time, bj_random *random) {
+    double spike = bj_random_unit(random) < 0.03 ? 1 + 2 * bj_random_unit(random) : 1;
+    return time * spike * (1 + 0.01 * bj_random_normal(random));
+}
+
+static rounds *make_rounds(const made_up_machine *machine, size_t round_count, unsigned per_octave, bool twins,
+                           uint64_t seed) {
+    rounds *made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    bj_random random;
+    bj_random_seed(&random, seed);
+    made->round_count = round_count;
+    made->count = make_grid(4 * KIB, 64 * MIB, per_octave, made->x);
+    made->twin_count = twins ? make_grid(32 * KIB, 64 * MIB, 4, made->twin_x) : 0;
+    for (size_t r = 0; r < round_count; r++) {
+        made->walk_rows[r] = made->walk[r];
+        made->spread_rows[r] = made->spread[r];
+        made->packed_rows[r] = made->packed[r];
+        for (size_t i = 0; i < made->count; i++)
+            made->walk[r][i] = disturb(time_of_walk(machine, made->x[i]), &random);
+        for (size_t i = 0; i < made->twin_count; i++) {
+            /* One line a page: the caches see as many lines as there are pages, the TLB a new page each time. */
+            double x = made->twin_x[i], caches = time_in_caches(machine, x / PAGE * LINE);
+            double missed = machine->reach > 0 && x > machine->reach ? machine->miss : 0;
+            made->spread[r][i] = disturb(caches + missed, &random);
+            made->packed[r][i] = disturb(caches + time_in_tlb(machine, x / PACKING), &random);
+        }
+    }
+    return made;
+}
+
+static bj_hierarchy_request request_of(const rounds *made, uint64_t seed) {
+    return (bj_hierarchy_request){.x = made->x,
+                                  .count = made->count,
+                                  .rounds = made->walk_rows,
+                                  .round_count = made->round_count,
+                                  .twin_x = made->twin_x,
+                                  .twin_count = made->twin_count,
+                                  .spread_rounds = made->spread_rows,
+                                  .packed_rounds = made->packed_rows,
+                                  .twin_round_count = made->twin_count > 0 ? made->round_count : 0,
+                                  .packing = PACKING,
+                                  .seed = seed};
+}
+
+static bj_hierarchy find(const bj_hierarchy_request *request) {
+    bj_hierarchy found;
+    bj_error error = {""};
+    if (bj_stats_find_hierarchy(request, &found, &error) != BJ_OK)
+        fail_msg("%s", error.text);
+    return found;
+}
+
+static bool is_near(double value, double truth, double share) {
+    return fabs(value / truth - 1) <= share;
+}
+
+/* Give or take 2%: between two points of a sharp edge nothing tells where it is. */
+static bool holds(const bj_estimate *estimate, double truth) {
+    return 0.98 * estimate->interval[0] <= truth && truth <= 1.02 * estimate->interval[1];
+}
+
+static void assert_in_own_interval(const bj_estimate *estimate) {
+    assert_true(estimate->interval[0] <= estimate->value && estimate->value <= estimate->interval[1]);
+}
+
+static void assert_right(const made_up_machine *machine, const bj_hierarchy *found) {
+    assert_int_equal(found->count, machine->cache_count);
+    for (size_t i = 0; i < found->count; i++) {
+        const bj_hierarchy_level *level = &found->level[i];
+        assert_true(is_near(level->size.value, true_size(machine, i), 0.1));
+        assert_true(level->has_capacity);
+        assert_true(is_near(level->capacity.value, machine->caches[i].size, 0.125));
+        assert_true(is_near(level->latency.value, machine->caches[i].latency, 0.03));
+        assert_in_own_interval(&level->size);
+        assert_in_own_interval(&level->size_sample);
+        assert_in_own_interval(&level->capacity);
+        assert_in_own_interval(&level->latency);
+    }
+    assert_true(is_near(found->last_latency.value, machine->memory, 0.03));
+    assert_true(found->least <= found->count && found->count <= found->most);
+}
+
+/* Right every time, and the intervals hold the truth as often as they promise, or nearly. */
+static void test_answers_and_intervals(void **state) {
+    (void)state;
+    enum { SEEDS = 40 };
+    size_t sizes = 0, capacities = 0, latencies = 0, all = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        rounds *made = make_rounds(&desktop, 8, 8, false, seed);
+        bj_hierarchy_request request = request_of(made, seed);
+        bj_hierarchy found = find(&request);
+        assert_right(&desktop, &found);
+        for (size_t i = 0; i < found.count; i++) {
+            const bj_hierarchy_level *level = &found.level[i];
+            assert_true(level->support >= 0.99 && level->p <= 0.01);
+            assert_true(level->spread < 1.25);
+            assert_true(level->single_low <= level->single_high && level->single_low > 0);
+            sizes += holds(&level->size, true_size(&desktop, i));
+            capacities += holds(&level->capacity, desktop.caches[i].size);
+            latencies += holds(&level->latency, desktop.caches[i].latency);
+            all++;
+        }
+        assert_true(found.count_support >= 0.99);
+        assert_true(found.noise > 0.001 && found.noise < 0.02);
+        free(made);
+    }
+    assert_true(sizes >= 0.9 * all);
+    assert_true(capacities >= 0.9 * all);
+    assert_true(latencies >= 0.9 * all);
+}
+
+/* Base pages: ramps are long, begin at half of the capacity, and lie a little elsewhere in each round. */
+static void test_random_frames(void **state) {
+    (void)state;
+    made_up_machine machine = desktop;
+    machine.caches[1] = (made_up_cache){512 * KIB, 3.7, 8, true};
+    machine.caches[2] = (made_up_cache){16 * MIB, 14, 16, true};
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        rounds *made = make_rounds(&machine, 9, 8, false, seed);
+        bj_random random;
+        bj_random_seed(&random, seed + 200);
+        for (size_t r = 0; r < made->round_count; r++)
+            for (size_t i = 0; i < made->count; i++) {
+                double luck = exp(0.03 * bj_random_normal(&random));
+                made->walk[r][i] = disturb(time_of_walk(&machine, made->x[i] * luck), &random);
+            }
+        bj_hierarchy_request request = request_of(made, seed);
+        request.lucky_frames = true;
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 3);
+        for (size_t i = 1; i < 3; i++) {
+            assert_true(is_near(found.level[i].size.value, true_size(&machine, i), 0.15));
+            assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.15));
+            assert_true(holds(&found.level[i].capacity, machine.caches[i].size));
+        }
+        free(made);
+    }
+}
+
+/* The last level is shared, and its other users come and go. */
+static void test_moving_level(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        rounds *made = make_rounds(&desktop, 10, 4, false, seed);
+        bj_random random;
+        bj_random_seed(&random, seed + 100);
+        for (size_t r = 0; r < made->round_count; r++) {
+            made_up_machine now = desktop;
+            now.caches[2].size = 4 * MIB * exp2(bj_random_unit(&random));
+            for (size_t i = 0; i < made->count; i++)
+                made->walk[r][i] = disturb(time_of_walk(&now, made->x[i]), &random);
+        }
+        bj_hierarchy_request request = request_of(made, seed);
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 3);
+        assert_true(found.level[2].spread > 1.25);
+        assert_true(found.level[2].single_sigma > 0.1);
+        assert_true(found.level[2].single_low < 5.5 * MIB && found.level[2].single_high > 5.5 * MIB);
+        assert_true(found.level[0].spread < 1.25 && found.level[1].spread < 1.25);
+        free(made);
+    }
+}
+
+static void test_single_round(void **state) {
+    (void)state;
+    static const made_up_machine sharp = {
+        .caches = {{32 * KIB, 4.1, 0, false}, {256 * KIB, 14, 0, false}, {8 * MIB, 50, 0, false}},
+        .cache_count = 3,
+        .memory = 220};
+    rounds *made = make_rounds(&sharp, 1, 1, false, 1);
+    for (size_t i = 0; i < made->count; i++)
+        made->walk[0][i] = time_of_walk(&sharp, made->x[i]);
+    bj_hierarchy_request request = request_of(made, 1);
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const bj_hierarchy_level *level = &found.level[i];
+        assert_true(level->size_sample.value == sharp.caches[i].size);
+        /* With its own point left out the size is the one before. */
+        assert_true(level->size_sample.interval[0] >= sharp.caches[i].size / 2);
+        assert_true(level->size_sample.interval[1] == sharp.caches[i].size);
+        assert_true(level->spread == 1 && level->single_low == 0 && level->single_high == 0);
+        assert_true(level->support > 0.8);
+        assert_true(level->p > 0 && level->p <= 1);
+    }
+    assert_true(found.noise == 0);
+    free(made);
+}
+
+/* Coarse points: a level of a single sample is not there without it. */
+static void test_single_round_doubts_lone_samples(void **state) {
+    (void)state;
+    double x[12], y[12];
+    for (int i = 0; i < 12; i++) {
+        x[i] = 4 * KIB * exp2(i);
+        y[i] = x[i] <= 64 * KIB ? 3 : x[i] == 128 * KIB ? 13 : 113;
+    }
+    const double *row = y;
+    bj_hierarchy_request request = {.x = x, .count = 12, .rounds = &row, .round_count = 1};
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 2);
+    assert_true(found.level[1].level.single_sample);
+    assert_true(found.level[1].support < 0.99);
+    assert_int_equal(found.least, 1);
+}
+
+/* A third level that is only 1.4 times as slow as the second, and a TLB whose edge is larger than that. */
+static const made_up_machine with_tlb = {
+    .caches = {{32 * KIB, 4.1, 8, false}, {128 * KIB, 14, 8, false}, {1 * MIB, 20, 8, false}},
+    .cache_count = 3,
+    .memory = 200,
+    .reach = 384 * KIB,
+    .miss = 9};
+
+static void test_twins_tell_a_tlb_from_a_cache(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        rounds *made = make_rounds(&with_tlb, 8, 8, true, seed);
+        bj_hierarchy_request request = request_of(made, seed);
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(is_near(found.level[i].capacity.value, with_tlb.caches[i].size, 0.125));
+        assert_true(is_near(found.level[1].latency.value, 14, 0.05));
+        assert_true(is_near(found.level[2].latency.value, 20, 0.08));
+        /* A program pays for both: the size of the second level ends by the time with the TLB in it. */
+        assert_true(is_near(found.level[1].size.value, true_size(&with_tlb, 1), 0.1));
+        assert_true(found.level[2].size.value < 1.05 * true_size(&with_tlb, 2));
+        /* Without the twins the small edge cannot be told from a TLB's. */
+        request.twin_count = 0;
+        found = find(&request);
+        assert_int_equal(found.count, 2);
+        free(made);
+    }
+}
+
+/* A TLB so dear that by its shape alone it passes for a cache. */
+static void test_twins_remove_a_dear_tlb(void **state) {
+    (void)state;
+    made_up_machine machine = {.caches = {{32 * KIB, 4.1, 8, false}, {8 * MIB, 12, 8, false}},
+                               .cache_count = 2,
+                               .memory = 400,
+                               .reach = 256 * KIB,
+                               .miss = 24};
+    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    bj_hierarchy_request request = request_of(made, 1);
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 2);
+    assert_true(is_near(found.level[0].capacity.value, 32 * KIB, 0.125));
+    assert_true(is_near(found.level[1].capacity.value, 8 * MIB, 0.125));
+    request.twin_count = 0;
+    found = find(&request);
+    assert_int_equal(found.count, 3);
+    free(made);
+}
+
+static void test_missing_values(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        rounds *made = make_rounds(&with_tlb, 9, 8, true, seed);
+        bj_random random;
+        bj_random_seed(&random, seed + 50);
+        for (size_t r = 0; r < made->round_count; r++) {
+            for (size_t i = 0; i < made->count; i++)
+                if (bj_random_unit(&random) < 0.25 || i == 9)
+                    made->walk[r][i] = NAN;
+            for (size_t i = 0; i < made->twin_count; i++) {
+                if (bj_random_unit(&random) < 0.2 || i == 5)
+                    made->spread[r][i] = NAN;
+                if (bj_random_unit(&random) < 0.2)
+                    made->packed[r][i] = NAN;
+            }
+        }
+        /* A point of a single round, as the last round's deadline leaves them. */
+        for (size_t r = 0; r + 1 < made->round_count; r++)
+            made->walk[r][30] = NAN;
+        bj_hierarchy_request request = request_of(made, seed);
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 3);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(is_near(found.level[i].capacity.value, with_tlb.caches[i].size, 0.15));
+            assert_in_own_interval(&found.level[i].size);
+            assert_true(isfinite(found.level[i].latency.value));
+        }
+        free(made);
+    }
+}
+
+static void test_nothing_measured(void **state) {
+    (void)state;
+    rounds *made = make_rounds(&desktop, 4, 4, false, 1);
+    bj_hierarchy_request request = request_of(made, 1);
+    for (size_t r = 0; r < 4; r++)
+        for (size_t i = 0; i < made->count; i++)
+            made->walk[r][i] = NAN;
+    assert_int_equal(find(&request).count, 0);
+    request.count = 0;
+    assert_int_equal(find(&request).count, 0);
+    free(made);
+}
+
+static void test_flat_rounds(void **state) {
+    (void)state;
+    static const made_up_machine flat = {.caches = {{1024 * MIB, 5, 0, false}}, .cache_count = 1, .memory = 5};
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        rounds *made = make_rounds(&flat, 6, 4, true, seed);
+        bj_hierarchy_request request = request_of(made, seed);
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 0);
+        /* The least of many points, less what the noise of the twins looks like. */
+        assert_true(is_near(found.last_latency.value, 5, 0.06));
+        free(made);
+    }
+}
+
+static void assert_same_estimate(const bj_estimate *a, const bj_estimate *b) {
+    assert_true(a->value == b->value && a->interval[0] == b->interval[0] && a->interval[1] == b->interval[1]);
+}
+
+static void test_same_seed_same_answer(void **state) {
+    (void)state;
+    rounds *made = make_rounds(&with_tlb, 7, 8, true, 3);
+    bj_hierarchy_request request = request_of(made, 11);
+    bj_hierarchy one = find(&request), two = find(&request);
+    assert_int_equal(one.count, two.count);
+    for (size_t i = 0; i < one.count; i++) {
+        assert_same_estimate(&one.level[i].size, &two.level[i].size);
+        assert_same_estimate(&one.level[i].size_sample, &two.level[i].size_sample);
+        assert_same_estimate(&one.level[i].capacity, &two.level[i].capacity);
+        assert_same_estimate(&one.level[i].latency, &two.level[i].latency);
+        assert_true(one.level[i].p == two.level[i].p && one.level[i].support == two.level[i].support);
+        assert_true(one.level[i].spread == two.level[i].spread);
+    }
+    assert_true(one.count_support == two.count_support && one.noise == two.noise);
+    assert_same_estimate(&one.last_latency, &two.last_latency);
+    /* The answer itself does not depend on how rounds are drawn again. */
+    request.seed = 12;
+    two = find(&request);
+    assert_int_equal(one.count, two.count);
+    for (size_t i = 0; i < one.count; i++)
+        assert_true(one.level[i].size.value == two.level[i].size.value);
+    /* While measuring, the same edges without the rest. */
+    request.levels_only = true;
+    two = find(&request);
+    assert_int_equal(one.count, two.count);
+    for (size_t i = 0; i < one.count; i++) {
+        assert_true(one.level[i].size.value == two.level[i].size.value);
+        assert_false(two.level[i].has_capacity);
+    }
+    free(made);
+}
+
+static bj_status find_one(const double *x, const double *y, size_t count, const bj_level_hints *hints, void *context,
+                          bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)error;
+    memset(found, 0, sizeof *found);
+    (*(size_t *)context)++;
+    found->count = 1;
+    found->level[0] = (bj_level){.latency = y[0],
+                                 .base = y[0],
+                                 .next_latency = y[count - 1],
+                                 .plateau_first_x = x[0],
+                                 .plateau_last_x = x[2],
+                                 .next_first_x = x[3],
+                                 .ramp_first_x = x[2],
+                                 .ramp_last_x = x[4],
+                                 .size_x = x[2],
+                                 .size_sample_x = x[2]};
+    found->last_latency = y[count - 1];
+    return BJ_OK;
+}
+
+static bj_status find_trouble(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                              void *context, bj_level_set *found, bj_error *error) {
+    (void)x;
+    (void)y;
+    (void)count;
+    (void)hints;
+    (void)context;
+    memset(found, 0, sizeof *found);
+    return bj_base_set_error(error, BJ_ERR_FAILED, "the finder fell over");
+}
+
+static void test_other_finders(void **state) {
+    (void)state;
+    rounds *made = make_rounds(&desktop, 6, 4, false, 2);
+    bj_hierarchy_request request = request_of(made, 1);
+    size_t calls = 0;
+    request.finder = find_one;
+    request.finder_context = &calls;
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 1);
+    assert_true(found.level[0].size.value == made->x[2]);
+    assert_true(found.level[0].support == 1);
+    assert_true(calls > 100); /* in every resample, too */
+    request.finder = find_trouble;
+    bj_error error = {""};
+    assert_int_equal(bj_stats_find_hierarchy(&request, &found, &error), BJ_ERR_FAILED);
+    assert_string_equal(error.text, "the finder fell over");
+    free(made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers_and_intervals),
+        cmocka_unit_test(test_random_frames),
+        cmocka_unit_test(test_moving_level),
+        cmocka_unit_test(test_single_round),
+        cmocka_unit_test(test_single_round_doubts_lone_samples),
+        cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
+        cmocka_unit_test(test_twins_remove_a_dear_tlb),
+        cmocka_unit_test(test_missing_values),
+        cmocka_unit_test(test_nothing_measured),
+        cmocka_unit_test(test_flat_rounds),
+        cmocka_unit_test(test_same_seed_same_answer),
+        cmocka_unit_test(test_other_finders),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

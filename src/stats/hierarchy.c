@@ -13,7 +13,8 @@
 /* Rounds are summed up low, since disturbance only adds time; not at the bottom, since the frames of a mapping can be
  * lucky, too, and a capacity taken from the luckiest round is too large. */
 #define LOW_OF_ROUNDS 0.25
-#define MIDDLE_OF_ROUNDS 0.5
+/* Where luck counts its mean is wanted, without what lies far above the rest: that was disturbance. Tukey's fence. */
+#define FENCE 1.5
 /* The first level is virtually indexed, so that luck has no part in it, and so small that any neighbour on the same
  * core empties it: only the quietest rounds show all of it. */
 #define LOWEST_OF_ROUNDS 0.1
@@ -33,7 +34,7 @@ typedef struct {
     const bj_hierarchy_request *request;
     double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
     double *own, *removed;   /* y without the TLB's cost, and that */
-    double *lowest, *middle; /* y by other quantiles; do not fall */
+    double *lowest, *middle; /* y by a lower quantile and by the mean; do not fall */
     double *error;           /* standard error of each point of the request, over all rounds */
     double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
     double *packed_x, *packed_y;
@@ -87,6 +88,15 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     return BJ_OK;
 }
 
+static double fenced_mean(const double *sorted, size_t count) {
+    double low = bj_stats_quantile_sorted(sorted, count, 0.25), high = bj_stats_quantile_sorted(sorted, count, 0.75);
+    double sum = 0;
+    size_t kept = 0;
+    while (kept < count && sorted[kept] <= high + FENCE * (high - low))
+        sum += sorted[kept++];
+    return sum / (double)kept;
+}
+
 /* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). */
 static size_t sum_up(summary *s, const double *x, size_t count, const double *const *rounds, size_t round_count,
                      const size_t *index, size_t index_count, size_t skip, double *out_x, double *low,
@@ -103,7 +113,7 @@ static size_t sum_up(summary *s, const double *x, size_t count, const double *co
         low[kept] = bj_stats_quantile(s->column, have, LOW_OF_ROUNDS);
         if (all_quantiles) {
             s->lowest[kept] = bj_stats_quantile_sorted(s->column, have, LOWEST_OF_ROUNDS);
-            s->middle[kept] = bj_stats_quantile_sorted(s->column, have, MIDDLE_OF_ROUNDS);
+            s->middle[kept] = fenced_mean(s->column, have);
         }
         kept++;
     }

@@ -56,7 +56,7 @@ typedef struct {
     size_t twin_round_count;
     double packing; /* how many times fewer pages the packed one has */
     /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
-     * between rounds by luck, which goes both ways, and are summed up by the median instead. */
+     * between rounds by luck, which goes both ways, and are summed up by the mean instead. */
     bool lucky_frames;
     uint64_t seed;
     bool levels_only;       /* no resampling, no capacities: where the edges are, while still measuring */

@@ -21,7 +21,8 @@ fi
 LC_ALL=C grep -q "$(printf '\033')" out && complain "escape sequences from a file, or colour into a file"
 
 # On a terminal there is colour, unless it is refused.
-if command -v script >/dev/null; then
+# A bare chroot has the command but no terminals to give.
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     TERM=xterm script -qec "'$blackjack' show '$profile'" /dev/null >out 2>err </dev/null
     LC_ALL=C grep -q "$(printf '\033')" out || complain "no colour on a terminal"
     NO_COLOR=1 TERM=xterm script -qec "'$blackjack' show '$profile'" /dev/null >out 2>err </dev/null

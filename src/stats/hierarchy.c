@@ -148,13 +148,17 @@ static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
         /* Both or none: a resample that lacks a twin's point cannot tell. */
         if (k == packed || s->packed_x[k] != s->twin_x[i])
             continue;
-        double cost = fmax(0, s->tlb[i] - s->packed_y[k]) + tlb_cost_at(s, s->twin_x[i] / q->packing);
-        s->twin_x[s->twin_count] = s->twin_x[i];
-        /* Never falling, from nothing: the smallest extent is in reach of any TLB. */
-        double before = s->twin_count > 0 ? s->tlb[s->twin_count - 1] : 0;
-        s->tlb[s->twin_count] = s->twin_count > 0 ? fmax(before, cost) : 0;
-        s->twin_count++;
+        double cost = s->tlb[i] - s->packed_y[k] + tlb_cost_at(s, s->twin_x[i] / q->packing);
+        size_t at = s->twin_count++;
+        s->twin_x[at] = s->twin_x[i];
+        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. */
+        s->packed_y[at] = at > 0 ? fmax(0, cost) : 0;
+        s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], s->packed_y[at]) : 0;
     }
+    /* The largest so far is too much where noise made it, the least to come too little: halfway between. */
+    bj_stats_enforce_monotone(s->packed_y, s->twin_count);
+    for (size_t i = 0; i < s->twin_count; i++)
+        s->tlb[i] = (s->tlb[i] + s->packed_y[i]) / 2;
 }
 
 /* The curve that sizes and ramps of a level are read off. */
@@ -268,7 +272,9 @@ static double test_step(const bj_hierarchy_request *q, const bj_level *level, do
                         double *values) {
     size_t before = 0, all = 0;
     for (int side = 0; side < 2; side++) {
-        double first = side == 0 ? level->plateau_first_x : level->next_first_x;
+        /* After the size, also where that was read off another curve: no sample may be on both sides. */
+        double after = fmax(level->next_first_x, level->size_sample_x * (1 + 1e-9));
+        double first = side == 0 ? level->plateau_first_x : after;
         double last = side == 0 ? level->size_sample_x : next_last_x;
         for (size_t i = 0; i < q->count; i++)
             for (size_t r = 0; r < q->round_count && q->x[i] >= first && q->x[i] <= last; r++)
@@ -372,12 +378,22 @@ static void widen(bj_estimate *estimate, double low, double high) {
     estimate->interval[1] = fmax(estimate->interval[1], high);
 }
 
-static void close_resampling(resampling *r, double tail, const bj_occupancy *fits, bj_hierarchy *found) {
+static double next_point(const bj_hierarchy_request *q, double x) {
+    for (size_t i = 0; i < q->count; i++)
+        if (q->x[i] > x)
+            return q->x[i];
+    return x;
+}
+
+static void close_resampling(const bj_hierarchy_request *q, resampling *r, double tail, const bj_occupancy *fits,
+                             bj_hierarchy *found) {
     for (size_t i = 0; i < found->count; i++) {
         bj_hierarchy_level *level = &found->level[i];
         replicates *from = &r->level[i];
         level->support = (double)from->count / (double)r->drawn;
         set_interval(from->size, from->count, tail, &level->size);
+        /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
+        widen(&level->size, level->level.size_sample_x, next_point(q, level->level.size_sample_x));
         set_interval(from->sample, from->count, tail, &level->size_sample);
         set_interval(from->latency, from->count, tail, &level->latency);
         if (level->has_capacity) {
@@ -416,7 +432,7 @@ static bj_status resample_rounds(summary *s, const bj_occupancy *fits, double *s
             file_replicate(s, found, fits, &set, scratch, &r);
     }
     if (status == BJ_OK)
-        close_resampling(&r, bj_stats_expand_percentile(rounds), fits, found);
+        close_resampling(s->request, &r, bj_stats_expand_percentile(rounds), fits, found);
     free(index);
     free(r.store);
     return status;
@@ -437,7 +453,7 @@ static bj_status leave_points_out(summary *s, const bj_occupancy *fits, double *
             file_replicate(s, found, fits, &set, scratch, &r);
     }
     if (status == BJ_OK)
-        close_resampling(&r, 0, fits, found);
+        close_resampling(s->request, &r, 0, fits, found);
     free(r.store);
     return status;
 }

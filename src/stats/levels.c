@@ -26,6 +26,8 @@
  * samples that chance is known; more than 0.3 of it explains the sample without a level. */
 #define LONE_RISE 2.5
 #define LONE_CHANCE 0.3
+/* The sample before it must still be mostly the level below: on a steady slope it is a third of the way at least. */
+#define LONE_BEFORE 0.3
 /* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
 #define SIZE_SHARE 0.1
 
@@ -148,6 +150,8 @@ static bool is_lone_level(const scene *s, size_t sample, const plateau *below, c
     double high = exp2(log_y_at(s, above->first));
     double y = exp2(s->log_y[sample]);
     if (y < LONE_RISE * low || high < LONE_RISE * y)
+        return false;
+    if (exp2(s->log_y[sample - 1]) > low + LONE_BEFORE * (y - low))
         return false;
     double misses = (y - low) / (high - low);
     double chance = -log2(1 - misses) / (s->log_x[sample] - s->log_x[sample - 1]);

@@ -5,7 +5,7 @@
 /* From direct-mapped to what no longer differs from a fully associative cache. */
 static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
 #define WAYS_COUNT (sizeof ways_tried / sizeof ways_tried[0])
-/* Sets that hold more lines than this behave like this many. */
+/* What sets of up to so many lines do is looked up. */
 #define LINES_MAX 512u
 
 /* How much a shape must explain better than LRU before it is believed, in log likelihood. A ramp over random frames
@@ -73,7 +73,9 @@ static void fill_table(const bj_occupancy_shape *shape, miss_table *table) {
 }
 
 static double miss_of(const miss_table *table, double lines) {
-    return table->miss_of[lines < LINES_MAX ? (size_t)lines : LINES_MAX];
+    if (lines > LINES_MAX)
+        return miss_overfull(table->shape->replacement, table->shape->ways, lines);
+    return table->miss_of[(size_t)lines];
 }
 
 /* Poisson: lines that share a set with the one looked at. */
@@ -128,7 +130,8 @@ static bool fit_line(const double *misses, const double *y, const double *weight
         return false;
     double slope = (smy - sm * sy / sw) / spread;
     double low = (sy - slope * sm) / sw;
-    if (slope <= 0 || low <= 0)
+    /* What rounding leaves of a flat curve is no rise. */
+    if (low <= 0 || slope <= 1e-6 * low)
         return false;
     double square = 0;
     for (size_t i = 0; i < count; i++) {

@@ -42,6 +42,7 @@ typedef struct {
     int cpu;
     bj_status (*work)(void *argument, bj_error *error);
     void *argument;
+    atomic_bool *broken; /* set when it fails, so that others do not wait for it; or NULL */
     bj_status status;
     bj_error error;
 } pinned_job;
@@ -52,6 +53,8 @@ static void *run_pinned(void *argument) {
     job->status = bj_platform_pin_thread(job->cpu, &job->error);
     if (job->status == BJ_OK)
         job->status = job->work(job->argument, &job->error);
+    if (job->status != BJ_OK && job->broken != NULL)
+        atomic_store(job->broken, true);
     return NULL;
 }
 
@@ -169,12 +172,17 @@ static bj_status start_all(pinned_job *jobs, meeting *at, size_t count, bj_error
     return BJ_OK;
 }
 
-static bj_status walk_guarded(void *argument, bj_error *error) {
-    walk_job *job = argument;
-    bj_status status = walk_on_thread(job, error);
-    if (status != BJ_OK)
-        atomic_store(&job->meeting->broken, true);
-    return status;
+/* Walks that only waited for another say BJ_ERR_FAILED; what stopped that one says more. */
+static bj_status first_cause(const pinned_job *jobs, size_t count, bj_error *error) {
+    const pinned_job *cause = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].status != BJ_OK && (cause == NULL || cause->status == BJ_ERR_FAILED))
+            cause = &jobs[i];
+    if (cause == NULL)
+        return BJ_OK;
+    if (error != NULL)
+        *error = cause->error;
+    return cause->status;
 }
 
 bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort, double batch_ns,
@@ -193,15 +201,12 @@ bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_
                                   .batch_ns = batch_ns,
                                   .ns_per_access = ns_per_access + i * effort->repetitions,
                                   .meeting = &at};
-        jobs[i] = (pinned_job){.cpu = walks[i].cpu, .work = walk_guarded, .argument = &walk_jobs[i]};
+        jobs[i] =
+            (pinned_job){.cpu = walks[i].cpu, .work = walk_on_thread, .argument = &walk_jobs[i], .broken = &at.broken};
     }
     status = start_all(jobs, &at, walk_count, error);
-    for (size_t i = 0; i < walk_count && status == BJ_OK; i++)
-        if (jobs[i].status != BJ_OK) {
-            status = jobs[i].status;
-            if (error != NULL)
-                *error = jobs[i].error;
-        }
+    if (status == BJ_OK)
+        status = first_cause(jobs, walk_count, error);
 done:
     free(jobs);
     free(walk_jobs);

@@ -169,6 +169,23 @@ static void test_two_walks_on_one_cpu(void **state) {
     machine->verbs->close_arena(machine, arena);
 }
 
+/* The walk that can start must not wait for the one that cannot, and the error is that one's. */
+static void test_a_walk_that_cannot_start(void **state) {
+    (void)state;
+    bj_arena *arena = open_arena(2 * SMALL_BYTES, BJ_PAGES_BASE);
+    size_t count;
+    uint32_t *places = order_places(SMALL_BYTES, 1, &count);
+    bj_walk walks[2] = {{arena, machine->facts.cpus[0], places, count}, {arena, 1 << 20, places, count}};
+    bj_walk_effort effort = {.repetitions = 2};
+    double ns[2 * 2], before = machine->verbs->read_clock(machine);
+    bj_error error = {""};
+    assert_int_not_equal(machine->verbs->run_walks(machine, walks, 2, &effort, ns, &error), BJ_OK);
+    assert_true(machine->verbs->read_clock(machine) - before < 10);
+    assert_non_null(strstr(error.text, "1048576"));
+    free(places);
+    machine->verbs->close_arena(machine, arena);
+}
+
 static void test_more_accesses_when_asked(void **state) {
     (void)state;
     bj_arena *arena = open_arena(SMALL_BYTES, BJ_PAGES_BASE);
@@ -235,6 +252,7 @@ int main(void) {
         cmocka_unit_test(test_a_single_place),
         cmocka_unit_test(test_two_walks_at_once),
         cmocka_unit_test(test_two_walks_on_one_cpu),
+        cmocka_unit_test(test_a_walk_that_cannot_start),
         cmocka_unit_test(test_more_accesses_when_asked),
         cmocka_unit_test(test_an_unknown_cpu_is_an_error),
         cmocka_unit_test(test_chain_of_additions),

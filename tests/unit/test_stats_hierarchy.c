@@ -435,6 +435,38 @@ static void test_other_finders(void **state) {
     free(made);
 }
 
+/* Two quiet rounds among disturbed ones: the size is theirs, and lies beyond where the others' next plateau begins. */
+static void test_few_quiet_rounds(void **state) {
+    (void)state;
+    enum { COUNT = 40, ROUNDS = 12 };
+    static double x[COUNT], walks[ROUNDS][COUNT], twins[ROUNDS][COUNT];
+    const double *walk_rows[ROUNDS], *twin_rows[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        walk_rows[r] = walks[r];
+        twin_rows[r] = twins[r];
+        for (int i = 0; i < COUNT; i++) {
+            x[i] = 4096 * exp2(i / 4.0);
+            walks[r][i] = x[i] <= (r < 2 ? 256 * KIB : 16 * KIB) ? 4.1 : 50.3;
+            twins[r][i] = 4.1;
+        }
+    }
+    bj_hierarchy_request request = {.x = x,
+                                    .count = COUNT,
+                                    .rounds = walk_rows,
+                                    .round_count = ROUNDS,
+                                    .twin_x = x,
+                                    .twin_count = COUNT,
+                                    .spread_rounds = twin_rows,
+                                    .packed_rounds = twin_rows,
+                                    .twin_round_count = ROUNDS,
+                                    .packing = 8,
+                                    .seed = 1};
+    bj_hierarchy found;
+    assert_int_equal(bj_stats_find_hierarchy(&request, &found, NULL), BJ_OK);
+    assert_int_equal(found.count, 1);
+    assert_true(found.level[0].size_sample.value == 256 * KIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_and_intervals),
@@ -449,6 +481,7 @@ int main(void) {
         cmocka_unit_test(test_flat_rounds),
         cmocka_unit_test(test_same_seed_same_answer),
         cmocka_unit_test(test_other_finders),
+        cmocka_unit_test(test_few_quiet_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

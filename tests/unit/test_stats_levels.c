@@ -353,6 +353,21 @@ static void test_more_edges_than_levels(void **state) {
     assert_true(find(x, y, POINTS_MAX, NULL).count <= BJ_LEVELS_MAX);
 }
 
+/* Every sample of a slope lies between two others; none of them is a level for that. */
+static void test_a_steady_slope_is_no_staircase(void **state) {
+    (void)state;
+    double x[POINTS_MAX], y[POINTS_MAX];
+    for (unsigned per_octave = 1; per_octave <= 16; per_octave *= 2)
+        for (double power = 0.5; power <= 1; power += 0.25) {
+            size_t count = make_grid(4 * KIB, 64 * MIB, per_octave, x);
+            for (size_t i = 0; i < count; i++)
+                y[i] = 1.01 * pow(x[i] / 4096, power);
+            bj_level_set found;
+            assert_int_equal(bj_stats_find_levels(x, y, count, NULL, &found, NULL), BJ_OK);
+            assert_int_equal(found.count, 0);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sharp_levels),
@@ -368,6 +383,7 @@ int main(void) {
         cmocka_unit_test(test_edges_within_noise_do_not_count),
         cmocka_unit_test(test_size_on_another_curve),
         cmocka_unit_test(test_more_edges_than_levels),
+        cmocka_unit_test(test_a_steady_slope_is_no_staircase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

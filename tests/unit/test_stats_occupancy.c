@@ -205,6 +205,21 @@ static void test_nothing_to_fit(void **state) {
     assert_false(bj_stats_fit_occupancy(&request, &found));
 }
 
+/* What rounding makes of a flat curve must not become a capacity. */
+static void test_a_flat_curve_has_no_capacity(void **state) {
+    (void)state;
+    double x[20], y[20];
+    for (int value = 0; value < 10; value++) {
+        for (size_t i = 0; i < 20; i++) {
+            x[i] = 4096 * exp2((double)i / 4);
+            y[i] = 3.0 + 0.1 * value;
+        }
+        bj_occupancy_request request = {.x = x, .y = y, .count = 20, .first = 8192, .last = 65536};
+        bj_occupancy fit;
+        assert_false(bj_stats_fit_occupancy(&request, &fit));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misses_of_random_frames),
@@ -217,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_random_frames_only),
         cmocka_unit_test(test_fit_does_not_depend_on_the_unit),
         cmocka_unit_test(test_nothing_to_fit),
+        cmocka_unit_test(test_a_flat_curve_has_no_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

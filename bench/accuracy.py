@@ -70,7 +70,7 @@ def check_curves(program, folder, out):
         answers = json.loads(text)
         levels = answers["cache.levels"]["value"] or 0
         found = [answers["cache.L%d.size_bytes" % (i + 1)] for i in range(levels)]
-        r, c, invented = judge_curve(case, [answer["value"] for answer in found])
+        r, c, invented = judge_curve(case, [answer["value"] or 0 for answer in found])
         right += r
         counted += c
         if case["class"] != "ambiguous":

@@ -21,8 +21,8 @@ static int refuse_key(const char *file, const char *key, const bj_answers *answe
 static int print_field(const bj_characteristic *answer, const char *field) {
     bj_error error;
     char *text = NULL;
-    /* Without a field the caller wants a number to rely on; who asks for a field by name gets what is there. */
-    if (field == NULL && answer->status != BJ_ANSWER_OK) {
+    /* A value is a number to rely on; who asks for another field by name gets what is there. */
+    if ((field == NULL || strcmp(field, "value") == 0) && answer->status != BJ_ANSWER_OK) {
         bj_cli_complain("%s: %s: %s", answer->key, bj_answer_status_name(answer->status), answer->reason);
         return BJ_EXIT_FAILED;
     }
@@ -53,13 +53,14 @@ const bj_cli_command bj_cli_command_get = {
     .name = "get",
     .synopsis = "FILE KEY [FIELD]",
     .summary = "One value of a profile, for a script",
-    .details = "FIELD is one of " BJ_ANSWER_FIELDS ".\n"
-               "Numbers and texts are printed plain, lists and objects as one line of JSON.\n"
-               "\n"
-               "Without FIELD the value is printed, and only when the status is ok: otherwise nothing is printed, the\n"
-               "reason goes to standard error and the exit status is 1. With FIELD, whatever the profile holds there\n"
-               "is printed ('value' of an unstable answer, 'reason' of a failed one); exit status 1 when it holds\n"
-               "nothing. A key that is not in the profile is a mistake in usage: exit status 2.",
+    .details =
+        "FIELD is one of " BJ_ANSWER_FIELDS ".\n"
+        "Numbers and texts are printed plain, lists and objects as one line of JSON.\n"
+        "\n"
+        "The value (without FIELD, too) is printed only when the status is ok: otherwise nothing is printed, the\n"
+        "reason goes to standard error and the exit status is 1. Of the other fields whatever the profile holds\n"
+        "is printed ('interval' of an unstable answer, 'reason' of a failed one); exit status 1 when it holds\n"
+        "nothing. A key that is not in the profile is a mistake in usage: exit status 2.",
     .least_operands = 2,
     .most_operands = 3,
     .run = run,

@@ -152,6 +152,12 @@ static bj_status read_former(session *session, bj_error *error) {
     if (profile->run.cpu_measured != session->plan.cpu)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was measured on cpu %d, cannot go on with cpu %d",
                                  session->path, profile->run.cpu_measured, session->plan.cpu);
+    /* Answers of two methods in one file could not be told apart, nor analysed again. */
+    const char *method = session->plan.method != NULL ? session->plan.method : "";
+    if (profile->probe_count > 0 && strcmp(profile->run.method, method) != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was begun with %s%.30s; go on with the same",
+                                 session->path, profile->run.method[0] != '\0' ? "--method " : "no --method",
+                                 profile->run.method);
     session->plan.keep_done = true;
     return BJ_OK;
 }

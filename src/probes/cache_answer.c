@@ -51,6 +51,18 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
 /* A table has one sample a point, so what resampling cannot show must be plain to see: a rise that no TLB makes. */
 #define TABLE_RISE_HIGH 3.0
 #define TABLE_STEEP_HIGH 2.0
+/* Few samples a side cannot show less. */
+#define TABLE_P_HIGH 0.05
+/* Fewer rounds than this resample to nothing. */
+#define ROUNDS_FOR_MEDIUM 3u
+/* What a last level may be like that the look upwards did not reach: none is known to give one core more than a quarter
+ * of this. Below the smaller one not even ordinary last levels would be seen. */
+#define LOOK_HIGH_BYTES (256.0 * 1048576)
+#define LOOK_LEAST_BYTES (16.0 * 1048576)
+/* Samples are never faster than the truth; what is left of disturbance in the quietest ones. */
+#define SYSTEMATIC 0.01
+/* A model that is off by this many times what counts as nothing does not explain the ramp. */
+#define POOR_FIT 2.0
 
 /* An answer is right within an eighth; an interval that is wider than that promises less. */
 #define WIDTH_HIGH 1.25
@@ -73,15 +85,16 @@ static bool is_unstable(const cache_answer *a, const bj_hierarchy_level *level) 
 
 static bj_confidence judge_level(const cache_answer *a, const bj_hierarchy_level *level) {
     bool paper = a->method->finder != NULL;
-    if (level->support < SUPPORT_MEDIUM)
+    if (level->support < SUPPORT_MEDIUM || (!a->request->from_table && a->walk->round_count < ROUNDS_FOR_MEDIUM))
         return BJ_CONFIDENCE_LOW;
     /* The papers' ways are kept for comparison; they have no way to tell a TLB from a cache. */
     if (paper || level->level.single_sample || level->support < SUPPORT_HIGH || is_unstable(a, level) ||
         level->level.ramp_octaves > BJ_RAMP_OCTAVES_MAX)
         return BJ_CONFIDENCE_MEDIUM;
-    if (a->walk->round_count == 1) {
+    if (a->request->from_table) {
         double rise = level->level.next_latency / level->level.latency;
-        bool plain = rise >= TABLE_RISE_HIGH && level->level.steepest_octave >= TABLE_STEEP_HIGH;
+        bool plain =
+            rise >= TABLE_RISE_HIGH && level->level.steepest_octave >= TABLE_STEEP_HIGH && level->p <= TABLE_P_HIGH;
         return plain ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
     }
     return level->p <= P_HIGH && a->walk->round_count >= ROUNDS_FOR_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
@@ -124,7 +137,10 @@ static void set_number(bj_characteristic *answer, const bj_estimate *estimate, d
     answer->confidence = confidence;
 }
 
-static void round_bytes(bj_characteristic *answer) {
+/* Not what is one of a table's x. */
+static void round_bytes(const cache_answer *a, bj_characteristic *answer) {
+    if (a->request->from_table)
+        return;
     answer->value = floor(answer->value + 0.5);
     answer->interval[0] = floor(answer->interval[0]);
     answer->interval[1] = ceil(answer->interval[1]);
@@ -158,8 +174,8 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
         set_number(size, &level->size_sample, 1, confidence);
     else
         set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
-    round_bytes(size);
-    size->has_p = true;
+    round_bytes(a, size);
+    size->has_p = !isnan(level->p);
     size->p = level->p;
     mark_moving(a, size, level);
     status = put_level(a, index, "capacity_bytes", "bytes", &capacity, error);
@@ -167,8 +183,10 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
         return status;
     if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
         const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
-        set_number(capacity, estimate, 1, limit_by_width(confidence, estimate));
-        round_bytes(capacity);
+        bool poor = a->method->models_capacity && level->capacity_error > POOR_FIT;
+        set_number(capacity, estimate, 1,
+                   least_confidence(limit_by_width(confidence, estimate), poor ? BJ_CONFIDENCE_LOW : confidence));
+        round_bytes(a, capacity);
         mark_moving(a, capacity, level);
     } else {
         capacity->status = BJ_ANSWER_UNDETERMINED;
@@ -182,26 +200,41 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
 /* Latencies in the unit of the curve; the other one when the yardstick is known. */
 static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency,
                                 bj_confidence confidence, bj_error *error) {
-    double add_ns;
+    const bj_characteristic *add = bj_answers_find(a->request->earlier, "op.int32.add.latency_ns");
+    double add_ns = 0;
     bool in_ns = strcmp(a->walk->y_unit, "ns") == 0, in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
     bool know_add = bj_answers_get_number(a->request->earlier, "op.int32.add.latency_ns", &add_ns) && add_ns > 0;
     bool is_memory = strcmp(prefix, "memory") == 0;
+    double low_ns = know_add && add->has_interval ? add->interval[0] : add_ns;
+    double high_ns = know_add && add->has_interval ? add->interval[1] : add_ns;
     bj_characteristic *answer;
     char key[64];
     bj_status status = BJ_OK;
+    bj_estimate own = *latency;
+    own.interval[0] *= 1 - SYSTEMATIC;
     if (in_ns || (in_cycles && know_add)) {
         snprintf(key, sizeof key, "%s.latency_ns", prefix);
         status = put(a, key, "ns", &answer, error);
         if (status == BJ_OK)
-            set_number(answer, latency, in_ns ? 1 : add_ns, confidence);
+            set_number(answer, &own, in_ns ? 1 : add_ns, confidence);
     }
-    if (status == BJ_OK && !is_memory && (in_cycles || (in_ns && know_add))) {
-        snprintf(key, sizeof key, "%s.latency_cycles", prefix);
-        status = put(a, key, "cycles", &answer, error);
-        if (status == BJ_OK)
-            set_number(answer, latency, in_cycles ? 1 : 1 / add_ns, confidence);
+    if (status != BJ_OK || is_memory || !(in_cycles || in_ns) || (a->request->from_table && in_ns && !know_add))
+        return status;
+    snprintf(key, sizeof key, "%s.latency_cycles", prefix);
+    status = put(a, key, "cycles", &answer, error);
+    if (status != BJ_OK)
+        return status;
+    if (in_ns && !know_add) {
+        answer->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(answer->reason, sizeof answer->reason, "the clock is not known");
+        return BJ_OK;
     }
-    return status;
+    set_number(answer, &own, in_cycles ? 1 : 1 / add_ns, confidence);
+    if (in_ns) { /* both are uncertain */
+        answer->interval[0] = own.interval[0] / high_ns;
+        answer->interval[1] = own.interval[1] / low_ns;
+    }
+    return BJ_OK;
 }
 
 static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {
@@ -239,6 +272,13 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
         of_level[i] = judge_level(&a, &a.found.level[i]);
         of_count = least_confidence(of_count, of_level[i]);
     }
+    double looked_bytes = INFINITY; /* a table is as long as it is */
+    if (!request->from_table) {
+        const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);
+        looked_bytes = look != NULL && look->x_count > 0 ? look->x[look->x_count - 1] : a.walk->x[a.walk->x_count - 1];
+        if (looked_bytes < LOOK_HIGH_BYTES)
+            of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
+    }
     if (status == BJ_OK)
         status = answer_count(&a, of_count, error);
     for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
@@ -248,7 +288,17 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
         if (status == BJ_OK)
             status = answer_latency(&a, prefix, &a.found.level[i].latency, of_level[i], error);
     }
-    if (status == BJ_OK && a.found.count > 0)
-        status = answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
+    if (status != BJ_OK || a.found.count == 0)
+        return status;
+    if (looked_bytes >= LOOK_LEAST_BYTES)
+        return answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
+    bj_characteristic *memory;
+    status = put(&a, "memory.latency_ns", "ns", &memory, error);
+    if (status == BJ_OK) {
+        memory->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(memory->reason, sizeof memory->reason,
+                 "looked only up to %.0f KiB: what follows the last level seen may be another one",
+                 looked_bytes / 1024);
+    }
     return status;
 }

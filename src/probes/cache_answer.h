@@ -7,6 +7,8 @@
 
 #define BJ_CACHE_REVISION 1u
 #define BJ_CACHE_WALK "cache.walk"
+/* The look upwards that found where memory begins: how far it went says what could have been seen. */
+#define BJ_CACHE_LOOK "cache.look"
 /* The twins: one line in 4 KiB against one in 512 bytes of an eighth of the extent. As many lines, in either case at
  * random places of their sets. */
 #define BJ_CACHE_SPREAD "cache.spread"

@@ -86,8 +86,14 @@ static bj_status find_by_servet(const servet_variant *variant, const double *x, 
     for (size_t i = 0; i < level_count; i++) {
         double size = variant->peaks_only ? x[levels[i].peak] : levels[i].size_bytes;
         double latency = y[i == 0 ? 0 : levels[i].first];
-        if (!isnan(size))
-            add_level(found, size, latency, y[levels[i].last]);
+        if (isnan(size))
+            continue;
+        add_level(found, size, latency, y[levels[i].last]);
+        /* Of the curve's own x, the largest that still fits the model's size. */
+        bj_level *level = &found->level[found->count - 1];
+        level->size_sample_x = x[0];
+        for (size_t k = 0; k < count && x[k] <= size; k++)
+            level->size_sample_x = x[k];
     }
     if (count > 0)
         found->last_latency = y[count - 1];

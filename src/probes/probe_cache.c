@@ -53,6 +53,11 @@ typedef struct {
 /* Tops: quick sees a last level of some 30 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
 static const effort_plan plans[BJ_EFFORT_COUNT] = {{96 * MIB, 6, 2}, {448 * MIB, 12, 3}, {1536 * MIB, 32, 4}};
 
+/* The look upwards of normal effort takes some two seconds, that of quick effort a third of one; a round as long. */
+#define SHORT_BUDGET_S 4.0
+#define TINY_BUDGET_S 1.0
+#define TINY_TOP_BYTES (16 * MIB)
+
 typedef struct {
     const bj_measure_request *request;
     const bj_cache_method *method;
@@ -153,6 +158,25 @@ static bj_status find_grain(cache_run *run, bj_error *error) {
     return status;
 }
 
+static const char *curve_of(const cache_run *run, const bj_sweep_point *point) {
+    if (point->one_in == BJ_CACHE_SPREAD_BYTES / run->grain_bytes)
+        return BJ_CACHE_SPREAD;
+    return point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes ? BJ_CACHE_PACKED : BJ_CACHE_WALK;
+}
+
+static bj_status record(cache_run *run, const char *id, double bytes, size_t round, double ns, bj_error *error) {
+    bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
+    bj_status status = BJ_OK;
+    if (curve == NULL) {
+        status = bj_curves_add(run->samples, id, "cache", &curve, error);
+        if (status != BJ_OK)
+            return status;
+        bj_curve_name_axes(curve, "working_set", "bytes",
+                           run->sweep.pages == BJ_PAGES_HUGE ? BJ_CACHE_HUGE_PAGES : BJ_CACHE_BASE_PAGES, "ns");
+    }
+    return bj_curve_record(curve, bytes, round, ns, error);
+}
+
 /* Where does memory begin? One walk an octave up to the top; the sweep then need not go four times beyond. */
 static bj_status find_top(cache_run *run, double *top, bj_error *error) {
     double bytes[64], ns[64];
@@ -165,7 +189,11 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
         bj_sweep_point point = dense_point(run, bytes[i]);
         status = bj_sweep_measure(&run->sweep, &point, &ns[i], error);
         if (status == BJ_OK)
+            status = record(run, BJ_CACHE_LOOK, bytes[i], 0, ns[i], error);
+        if (status == BJ_OK)
             status = report(run, 0.1 * (double)(i + 1) / (double)count, error);
+        if (clock_of(run) > run->request->deadline_s)
+            count = i + 1;
     }
     *top = fmin(most, LEAST_TOP_BYTES);
     for (size_t i = 1; i < count && status == BJ_OK; i++)
@@ -174,22 +202,6 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
             break;
         }
     return status;
-}
-
-static bj_status record(cache_run *run, const bj_sweep_point *point, size_t round, double ns, bj_error *error) {
-    const char *id = point->one_in == BJ_CACHE_SPREAD_BYTES / run->grain_bytes   ? BJ_CACHE_SPREAD
-                     : point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes ? BJ_CACHE_PACKED
-                                                                                 : BJ_CACHE_WALK;
-    bj_curve *curve = (bj_curve *)bj_curves_find(run->samples, id);
-    bj_status status = BJ_OK;
-    if (curve == NULL) {
-        status = bj_curves_add(run->samples, id, "cache", &curve, error);
-        if (status != BJ_OK)
-            return status;
-        bj_curve_name_axes(curve, "working_set", "bytes",
-                           run->sweep.pages == BJ_PAGES_HUGE ? BJ_CACHE_HUGE_PAGES : BJ_CACHE_BASE_PAGES, "ns");
-    }
-    return bj_curve_record(curve, point->bytes, round, ns, error);
 }
 
 /* False: the deadline does not allow a further round like those before. */
@@ -201,6 +213,7 @@ static bool time_for_round(const cache_run *run, size_t done) {
 
 static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
     bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
+    run->sweep.pages_fixed = true;
     uint32_t order[POINTS_MAX];
     for (size_t i = 0; i < run->point_count; i++)
         order[i] = (uint32_t)i;
@@ -215,7 +228,7 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
             walked.bytes /= BJ_CACHE_PACKING;
         status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
         if (status == BJ_OK)
-            status = record(run, point, round, ns, error);
+            status = record(run, curve_of(run, point), point->bytes, round, ns, error);
         double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
         if (status == BJ_OK)
             status = report(run, 0.1 + 0.9 * share, error);
@@ -267,6 +280,9 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
         if (!time_for_round(run, round))
             break;
         status = measure_round(run, round, error);
+        /* No more of the pages that the rounds before had: those rounds are the curve. */
+        if (status == BJ_ERR_UNSUPPORTED && round > 0)
+            return BJ_OK;
         /* After two rounds an edge is seen, after four it is seen better. */
         if (status == BJ_OK && (round == 1 || round == 3))
             status = refine(run, error);
@@ -285,8 +301,10 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         run->method = bj_cache_find_method(NULL); /* the method is another probe's */
     run->plan = plans[request->effort];
     double remaining = request->deadline_s - clock_of(run);
-    if (remaining < 4)
-        run->plan.top_bytes = plans[BJ_EFFORT_QUICK].top_bytes;
+    if (remaining < SHORT_BUDGET_S)
+        run->plan.top_bytes = fmin(run->plan.top_bytes, plans[BJ_EFFORT_QUICK].top_bytes);
+    if (remaining < TINY_BUDGET_S)
+        run->plan.top_bytes = TINY_TOP_BYTES;
     /* Places take a sixteenth of the arena beside it. */
     double arena = fmin(run->plan.top_bytes, (double)request->memory_bytes / 1.1);
     bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE, (size_t)(floor(arena / 4096) * 4096), run->plan.repetitions);

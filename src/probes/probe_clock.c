@@ -16,6 +16,10 @@
 /* Rounds that differ by more than this have run at different clocks (turbo, a busy sibling, a throttled cpu). */
 #define STABLE_SPREAD 1.05
 #define RESAMPLES 400u
+#define LOW_OF_ROUND 0.25
+/* What is left of disturbance in the quietest samples: they are never faster than the truth, and may be slower by this.
+ */
+#define SYSTEMATIC 0.01
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {8, 16, 40};
 
@@ -43,7 +47,8 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return BJ_OK;
 }
 
-/* One value a round: its median. A repetition is a difference of two times, so noise goes both ways. */
+/* One value a round: low, since disturbance adds time, but not the lowest: a repetition is a difference of two times,
+ * and a disturbance of the first makes it too small. */
 static size_t sum_up_rounds(const bj_curve *curve, double *of_round) {
     size_t kept = 0;
     for (size_t r = 0; r < curve->round_count; r++) {
@@ -51,9 +56,9 @@ static size_t sum_up_rounds(const bj_curve *curve, double *of_round) {
         size_t count = curve->x_count < REPETITIONS ? curve->x_count : REPETITIONS;
         for (size_t i = 0; i < count; i++)
             values[i] = curve->rounds[r][i];
-        double median = bj_stats_median(values, count);
-        if (!isnan(median) && median > 0)
-            of_round[kept++] = median;
+        double low = bj_stats_quantile(values, count, LOW_OF_ROUND);
+        if (!isnan(low) && low > 0)
+            of_round[kept++] = low;
     }
     return kept;
 }
@@ -114,6 +119,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
         double spread = bj_stats_quantile_sorted(of_round, rounds, 0.9) / value;
         double low = isnan(bootstrap.low) ? value : bootstrap.low,
                high = isnan(bootstrap.high) ? value : bootstrap.high;
+        low *= 1 - SYSTEMATIC;
         /* A clock that moved: the interval is what the rounds gave. */
         if (spread > STABLE_SPREAD)
             high = of_round[rounds - 1];

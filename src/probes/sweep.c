@@ -44,8 +44,8 @@ bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *err
     for (;;) {
         bj_status status = machine->verbs->open_arena(machine, sweep->arena_bytes, sweep->pages, sweep->request->cpu,
                                                       &sweep->arena, error);
-        if (status == BJ_ERR_UNSUPPORTED && sweep->pages == BJ_PAGES_HUGE) {
-            /* For the rest of the probe: rounds of different pages would not be rounds of one curve. */
+        /* Once for the whole probe: rounds of different pages would not be rounds of one curve. */
+        if (status == BJ_ERR_UNSUPPORTED && sweep->pages == BJ_PAGES_HUGE && !sweep->pages_fixed) {
             sweep->pages = BJ_PAGES_BASE;
             continue;
         }

@@ -21,6 +21,7 @@ typedef struct {
     const bj_measure_request *request;
     bj_random random;
     bj_pages pages;     /* what the arenas get: huge until the machine refuses */
+    bool pages_fixed;   /* rounds were measured: a refusal now is the caller's to handle */
     size_t arena_bytes; /* of the arenas to come; shrinks when memory is short */
     bj_arena *arena;
     uint32_t *places;

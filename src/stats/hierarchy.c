@@ -148,17 +148,13 @@ static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
         /* Both or none: a resample that lacks a twin's point cannot tell. */
         if (k == packed || s->packed_x[k] != s->twin_x[i])
             continue;
-        double cost = s->tlb[i] - s->packed_y[k] + tlb_cost_at(s, s->twin_x[i] / q->packing);
+        double cost = fmax(0, s->tlb[i] - s->packed_y[k]) + tlb_cost_at(s, s->twin_x[i] / q->packing);
         size_t at = s->twin_count++;
         s->twin_x[at] = s->twin_x[i];
-        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. */
-        s->packed_y[at] = at > 0 ? fmax(0, cost) : 0;
-        s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], s->packed_y[at]) : 0;
+        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. Noise makes it a little
+         * too large, which is better than to leave a TLB's edge behind. */
+        s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], cost) : 0;
     }
-    /* The largest so far is too much where noise made it, the least to come too little: halfway between. */
-    bj_stats_enforce_monotone(s->packed_y, s->twin_count);
-    for (size_t i = 0; i < s->twin_count; i++)
-        s->tlb[i] = (s->tlb[i] + s->packed_y[i]) / 2;
 }
 
 /* The curve that sizes and ramps of a level are read off. */
@@ -284,7 +280,7 @@ static double test_step(const bj_hierarchy_request *q, const bj_level *level, do
             before = all;
     }
     if (before == 0 || before == all)
-        return 1;
+        return NAN;
     double total = 0, low = 0;
     for (size_t i = 0; i < all; i++)
         total += values[i];
@@ -446,7 +442,9 @@ static bj_status leave_points_out(summary *s, const bj_occupancy *fits, double *
     if (!make_resampling(&r, count))
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to resample");
     bj_status status = BJ_OK;
-    for (size_t skip = 0; skip < count && status == BJ_OK; skip++) {
+    /* Of a long table not every point: neighbours say the same. */
+    size_t step = count / RESAMPLES + 1;
+    for (size_t skip = 0; skip < count && status == BJ_OK; skip += step) {
         bj_level_set set;
         status = find_in_rounds(s, &index, 1, skip, &set, error);
         if (status == BJ_OK)

@@ -42,7 +42,6 @@ typedef struct {
     const double *x, *y;         /* y monotone */
     const double *log_x, *log_y; /* log2 of both */
     size_t count;
-    double resolution; /* of y: 1 when all are whole numbers */
     const bj_level_hints *hints;
     double grid[GRID_MAX], slope[GRID_MAX];
     size_t grid_count;
@@ -68,14 +67,6 @@ static double interpolate(const double *x, const double *y, size_t count, double
 
 static double log_y_at(const scene *s, double log_x) {
     return interpolate(s->log_x, s->log_y, s->count, log_x);
-}
-
-/* Published curves come in whole cycles: a rise of two counts is then no rise. */
-static double find_resolution(const double *y, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (y[i] != floor(y[i]))
-            return 0;
-    return 1;
 }
 
 static void sample_slopes(scene *s) {
@@ -193,8 +184,6 @@ static bool is_cache_edge(const scene *s, size_t index) {
     if (index == 0 && below->last <= s->log_x[0] + 0.01)
         return false;
     double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
-    if (high - low <= 2 * s->resolution)
-        return false;
     double rise = high / low;
     if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
         return false;
@@ -306,13 +295,7 @@ bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, c
         log_x[i] = log2(x[i]);
         log_y[i] = log2(monotone[i]);
     }
-    *s = (scene){.x = x,
-                 .y = monotone,
-                 .log_x = log_x,
-                 .log_y = log_y,
-                 .count = count,
-                 .resolution = find_resolution(y, count),
-                 .hints = hints};
+    *s = (scene){.x = x, .y = monotone, .log_x = log_x, .log_y = log_y, .count = count, .hints = hints};
     sample_slopes(s);
     find_valleys(s);
     drop_shallow_valleys(s);

@@ -255,7 +255,7 @@ static void conclude(search *s) {
     s->fit->interval[1] = fmax(s->fit->interval[1], s->fit->capacity);
 }
 
-bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit) {
+static bool fit_points(const bj_occupancy_request *request, bj_occupancy *fit) {
     if (request->count < LEAST_POINTS || !(request->last > request->first))
         return false;
     double octaves = log2(request->last / request->first);
@@ -264,7 +264,7 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
         steps = CAPACITY_STEPS_MAX;
     search s = {.x = request->x,
                 .y = request->y,
-                .count = request->count < POINTS_MAX ? request->count : POINTS_MAX,
+                .count = request->count,
                 .first = log2(request->first),
                 .step = octaves / (double)(steps - 1),
                 .steps = steps,
@@ -280,4 +280,23 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
         return false;
     conclude(&s);
     return true;
+}
+
+bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit) {
+    if (request->count <= POINTS_MAX)
+        return fit_points(request, fit);
+    /* A dense curve is thinned out evenly: the ramp may be anywhere in it. */
+    double x[POINTS_MAX], y[POINTS_MAX], error[POINTS_MAX];
+    for (size_t i = 0; i < POINTS_MAX; i++) {
+        size_t from = i * (request->count - 1) / (POINTS_MAX - 1);
+        x[i] = request->x[from];
+        y[i] = request->y[from];
+        error[i] = request->error != NULL ? request->error[from] : 0;
+    }
+    bj_occupancy_request thin = *request;
+    thin.x = x;
+    thin.y = y;
+    thin.error = error;
+    thin.count = POINTS_MAX;
+    return fit_points(&thin, fit);
 }

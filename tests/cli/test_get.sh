@@ -25,7 +25,8 @@ field 0.001 cache.levels p
 field 101.5 memory.latency_ns
 field "[[0, 1], [2, 3]]" cache.L1.sharing
 field unstable cache.L2.size_bytes status
-field 4194304 cache.L2.size_bytes value
+expect 1 get "$profile" cache.L2.size_bytes value
+out_is ""
 field undetermined cache.L2.capacity_bytes status
 field "needs 2 cpus, may use 1" contexts.int reason
 

@@ -158,10 +158,13 @@ static void find_tlb_cost(summary *s, const size_t *index, size_t index_count) {
 }
 
 /* The curve that sizes and ramps of a level are read off. */
-static const double *ramp_of(const summary *s, size_t index) {
+static const double *ramp_of(const summary *s, size_t index, size_t level_count) {
+    /* The first level is virtually indexed: frames do not matter. */
     if (index == 0)
         return s->lowest;
-    return s->request->lucky_frames ? s->middle : s->y;
+    if (s->request->lucky_frames)
+        return s->middle;
+    return index + 1 < level_count ? s->lowest : s->y;
 }
 
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
@@ -169,10 +172,12 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     const bj_hierarchy_request *q = s->request;
     s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y, true);
     find_tlb_cost(s, index, index_count);
+    /* Where luck has no part, levels are looked for in the quietest rounds: disturbance makes stairs of its own. */
+    const double *quiet = q->lucky_frames ? s->y : s->lowest;
     for (size_t i = 0; i < s->count; i++) {
         /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
-        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), s->y[i] / 2);
-        s->own[i] = s->y[i] - s->removed[i];
+        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), quiet[i] / 2);
+        s->own[i] = quiet[i] - s->removed[i];
     }
     s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
     if (q->finder != NULL)
@@ -185,7 +190,7 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
         return status;
     for (size_t i = 0; i < found->count; i++) {
         double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
-        bj_stats_measure_level_size(s->x, ramp_of(s, i), s->count, last_x, &found->level[i]);
+        bj_stats_measure_level_size(s->x, ramp_of(s, i, found->count), s->count, last_x, &found->level[i]);
     }
     return BJ_OK;
 }
@@ -210,7 +215,8 @@ static double estimate_noise(summary *s, double *scratch) {
 }
 
 /* The points that tell about the edge at the end of a level: from its plateau to an octave into the next one. */
-static size_t cut_ramp(const summary *s, const bj_level *level, size_t index, double *x, double *y, double *error) {
+static size_t cut_ramp(const summary *s, const bj_level *level, size_t index, size_t level_count, double *x, double *y,
+                       double *error) {
     double first = fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
     double last = level->ramp_last_x;
     size_t kept = 0;
@@ -220,7 +226,7 @@ static size_t cut_ramp(const summary *s, const bj_level *level, size_t index, do
                 k++;
             x[kept] = s->x[i];
             error[kept] = s->error[k];
-            y[kept++] = fmax(ramp_of(s, index)[i] - s->removed[i], s->y[i] / 2);
+            y[kept++] = fmax(ramp_of(s, index, level_count)[i] - s->removed[i], s->y[i] / 2);
         }
     return kept;
 }
@@ -240,10 +246,10 @@ static bool is_scattered(const summary *s, const bj_level *level, const double *
     return on_ramp > 0 && 2 * scattered > on_ramp;
 }
 
-static bool fit_capacity(const summary *s, const bj_level *level, size_t index, bj_replacement expected,
-                         const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit) {
+static bool fit_capacity(const summary *s, const bj_level *level, size_t index, size_t level_count,
+                         bj_replacement expected, const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit) {
     double *x = scratch, *y = scratch + s->count, *error = y + s->count;
-    size_t count = cut_ramp(s, level, index, x, y, error);
+    size_t count = cut_ramp(s, level, index, level_count, x, y, error);
     /* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
     double low = level->ramp_first_x / 1.5, high = fmin(level->ramp_first_x * 4, level->next_first_x);
     if (first_fit != NULL) {
@@ -353,7 +359,7 @@ static void file_replicate(summary *s, const bj_hierarchy *found, const bj_occup
             into->latency[into->count++] = level->latency;
             bj_occupancy fit;
             if (found->level[i].has_capacity &&
-                fit_capacity(s, level, k, fits[i].shape.replacement, &fits[i], scratch, &fit))
+                fit_capacity(s, level, k, set->count, fits[i].shape.replacement, &fits[i], scratch, &fit))
                 into->capacity[into->capacity_count++] = fit.capacity;
             break;
         }
@@ -510,7 +516,7 @@ static void describe_levels(summary *s, const bj_level_set *set, double *scratch
         if (s->request->levels_only)
             continue;
         bj_replacement expected = i > 0 && found->level[0].has_capacity ? fits[0].shape.replacement : BJ_REPLACE_LRU;
-        level->has_capacity = fit_capacity(s, from, i, expected, NULL, scratch, &fits[i]);
+        level->has_capacity = fit_capacity(s, from, i, set->count, expected, NULL, scratch, &fits[i]);
         if (level->has_capacity) {
             level->capacity = (bj_estimate){fits[i].capacity, {fits[i].interval[0], fits[i].interval[1]}};
             level->capacity_error = fits[i].error;

@@ -188,10 +188,11 @@ static bool is_cache_edge(const scene *s, size_t index) {
     if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
         return false;
     if (s->hints != NULL && s->hints->removed != NULL) {
-        /* A rise no larger than what was taken off across it may be an error of that estimate. */
+        /* A rise no larger than what was taken off across it may be an error of that estimate, and so may be twice
+         * that share of it on a noisy machine. */
         double removed = interpolate(s->log_x, s->hints->removed, s->count, above->first) -
                          interpolate(s->log_x, s->hints->removed, s->count, below->base_at);
-        return rise >= RISE_WITHOUT_TLB && high - low > removed;
+        return rise >= RISE_WITHOUT_TLB + 2 * fmax(0, removed) / low && high - low > removed;
     }
     if (rise >= RISE_OF_CACHE)
         return true;

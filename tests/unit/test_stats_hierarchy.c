@@ -460,6 +460,7 @@ static void test_few_quiet_rounds(void **state) {
                                     .packed_rounds = twin_rows,
                                     .twin_round_count = ROUNDS,
                                     .packing = 8,
+                                    .lucky_frames = true,
                                     .seed = 1};
     bj_hierarchy found;
     assert_int_equal(bj_stats_find_hierarchy(&request, &found, NULL), BJ_OK);

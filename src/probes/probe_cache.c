@@ -50,8 +50,8 @@ typedef struct {
     unsigned rounds, repetitions;
 } effort_plan;
 
-/* Tops: quick sees a last level of some 30 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{96 * MIB, 6, 2}, {448 * MIB, 12, 3}, {1536 * MIB, 32, 4}};
+/* Tops: quick sees a last level of some 16 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB, 12, 3}, {1536 * MIB, 32, 4}};
 
 /* The look upwards of normal effort takes some two seconds, that of quick effort a third of one; a round as long. */
 #define SHORT_BUDGET_S 4.0
@@ -340,7 +340,7 @@ const bj_probe bj_probe_cache = {
     .methods = bj_cache_method_names,
     .requires_cpus = 1,
     .cost_s = {4, 14, 60},
-    .memory_bytes = {104u << 20, 480u << 20, 1640u << 20},
+    .memory_bytes = {72u << 20, 480u << 20, 1640u << 20},
     .measure = measure,
     .analyse = bj_cache_analyse,
     .analyze_curve = BJ_CACHE_WALK,

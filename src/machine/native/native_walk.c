@@ -16,9 +16,9 @@
  * fit a cache: one that replaces at random finds room for all lines only after several. Beyond 16 MiB of 64-byte lines
  * they would cost more time than they change. */
 #define WARM_LAP_MAX_PLACES (256u * 1024u)
-#define WARM_LAPS_MAX 8u
+#define WARM_LAPS_MAX 4u
 /* A lap that saves less than this over the one before is the last. */
-#define WARM_LAP_GAIN 0.01
+#define WARM_LAP_GAIN 0.03
 /* No batch takes this long; a thread that never arrives at the barrier (killed, starved) must not hang the run. */
 #define BARRIER_LIMIT_NS 30000000000u
 

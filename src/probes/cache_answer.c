@@ -41,8 +41,9 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
  * makes them differ, by less than the larger of the two. */
 #define UNSTABLE_SPREAD 1.25
 #define UNSTABLE_SPREAD_LUCKY 1.6
-/* Student's t for 95% of ten rounds or so, times the error of their mean as well. */
-#define PREDICTION_SIGMAS 2.3
+/* Student's t for 95% of ten rounds or so, a quarter more for a deviation that is itself estimated from them (by the
+ * median, robustly), and the error of their mean. */
+#define PREDICTION_SIGMAS 3.0
 /* Confidence is the share of resamples that agree; `high` promises 99 in 100. */
 #define SUPPORT_HIGH 0.99
 #define SUPPORT_MEDIUM 0.9

@@ -68,7 +68,6 @@ typedef struct {
     bj_sweep_point points[POINTS_MAX];
     size_t point_count;
     double started_s;
-    double progress_from, progress_to;
 } cache_run;
 
 static double clock_of(const cache_run *run) {

@@ -273,7 +273,6 @@ static void write_levels(const scene *s, bj_level_set *found) {
     if (s->plateau_count > 0) {
         const plateau *memory = &s->plateaus[s->plateau_count - 1];
         found->last_latency = exp2(log_y_at(s, memory->first));
-        found->last_first_x = exp2(memory->first);
     }
 }
 

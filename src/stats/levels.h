@@ -37,7 +37,6 @@ typedef struct {
     bj_level level[BJ_LEVELS_MAX];
     size_t count;
     double last_latency; /* of the last plateau: memory */
-    double last_first_x; /* where it begins */
 } bj_level_set;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #ifndef BJ_KERNELS_KERNELS_H
 #define BJ_KERNELS_KERNELS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,31 @@
 
 /* Follows the pointer chain for blocks × BJ_KERNEL_CHASE_BLOCK loads; returns where it stopped. */
 void *bj_kernel_chase(void *start, size_t blocks);
+
+/* Steps of each chain in one block. */
+#define BJ_KERNEL_CHASE_STEPS 8u
+
+/* Follows `chains` chains (two or more) side by side for blocks × BJ_KERNEL_CHASE_STEPS loads each, from positions[]
+ * and back into it. */
+void bj_kernel_chase_many(void **positions, unsigned chains, size_t blocks);
+
+/* Passes over memory that is aligned to vector_bytes, of bytes that are a multiple of BJ_KERNEL_STREAM_BLOCK. */
+typedef struct {
+    size_t vector_bytes;
+    /* The sum of some of it: whoever uses that keeps the loads alive. */
+    uint64_t (*read)(const void *memory, size_t bytes, size_t passes);
+    void (*write)(void *memory, size_t bytes, size_t passes, uint64_t filler);
+    void (*copy)(void *target, const void *source, size_t bytes, size_t passes);
+} bj_stream_kernels;
+
+/* Eight of the widest vectors. */
+#define BJ_KERNEL_STREAM_BLOCK 512u
+
+/* The widest that this processor has. */
+const bj_stream_kernels *bj_kernel_pick_streams(void);
+
+/* Adds one so many times, each time for all to see. */
+void bj_kernel_count_up(_Atomic uint64_t *word, size_t increments);
 
 /* Dependent additions of one block of the add chain. */
 #define BJ_KERNEL_ADD_BLOCK 256u

@@ -23,12 +23,18 @@ typedef enum { BJ_PAGES_BASE, BJ_PAGES_HUGE } bj_pages;
 /* Offsets are counted in pointers, which is what a walk stores at each place it visits. */
 #define BJ_WALK_WORD_BYTES 8u
 
-/* One pointer walk: visits places[0], places[1], …, and goes round for as long as it is timed. */
+/* Chains that one thread can walk side by side. */
+#define BJ_WALK_CHAINS_MAX 64u
+
+/* One pointer walk: visits places[0], places[1], …, and goes round for as long as it is timed. Several chains: the
+ * places are cut into so many equal parts, and one thread goes round all of them side by side, so that misses of
+ * different chains overlap. */
 typedef struct {
     bj_arena *arena;
     int cpu;                /* OS number */
     const uint32_t *places; /* word offsets into the arena, in visiting order, each at most once */
-    size_t count;
+    size_t count;           /* a multiple of chains */
+    unsigned chains;        /* up to BJ_WALK_CHAINS_MAX; 0 means 1 */
 } bj_walk;
 
 typedef struct {
@@ -43,6 +49,32 @@ typedef struct {
     const char *operation; /* "add", … */
     unsigned streams;
 } bj_chain;
+
+typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;
+
+/* Streams begin at and move multiples of this: a block of the widest kernel in either half of a copy. */
+#define BJ_STREAM_GRAIN_BYTES 2048u
+
+/* A sequential pass over a range of an arena, again and again. A copy goes from the first half of the range to the
+ * second, so that all kinds touch the same bytes. */
+typedef struct {
+    bj_arena *arena;
+    int cpu; /* OS number */
+    bj_stream_kind kind;
+    size_t first_byte, bytes; /* multiples of BJ_STREAM_GRAIN_BYTES */
+} bj_stream;
+
+typedef struct {
+    unsigned repetitions; /* timed batches of whole passes */
+    size_t min_bytes;     /* that one batch moves; the machine takes more where its clock is coarse */
+} bj_stream_effort;
+
+/* Two cpus that each count up a word of their own as fast as they can: false sharing if the words share a line. */
+typedef struct {
+    bj_arena *arena;
+    int cpu_a, cpu_b;
+    uint32_t word_a, word_b; /* word offsets into the arena, as of a walk */
+} bj_bounce;
 
 typedef struct {
     const char *name;  /* "native", or the simulated machine's */
@@ -65,9 +97,17 @@ typedef struct {
     bj_status (*open_arena)(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
                             bj_error *error);
     void (*close_arena)(bj_machine *machine, bj_arena *arena);
-    /* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk. */
+    /* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk; of
+     * several chains it is the time over the accesses of all. */
     bj_status (*run_walks)(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
                            double *ns_per_access, bj_error *error);
+    /* All streams at once, behind a barrier. gbs holds count × repetitions values, stream by stream, in 10⁹ bytes read
+     * plus written by the program a second (what a cache fetches before it is written is not counted, as in STREAM). */
+    bj_status (*run_streams)(bj_machine *machine, const bj_stream *streams, size_t count,
+                             const bj_stream_effort *effort, double *gbs, bj_error *error);
+    /* ns per increment, the mean of both cpus, `repetitions` values. */
+    bj_status (*run_bounce)(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
+                            bj_error *error);
     /* ns per operation of one stream, `repetitions` values. */
     bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
                            bj_error *error);

@@ -144,7 +144,8 @@ static void test_two_walks_at_once(void **state) {
     bj_arena *arenas[2] = {open_arena(SMALL_BYTES, BJ_PAGES_BASE), open_arena(LARGE_BYTES, BJ_PAGES_BASE)};
     size_t counts[2];
     uint32_t *places[2] = {order_places(SMALL_BYTES, 1, &counts[0]), order_places(LARGE_BYTES, 2, &counts[1])};
-    bj_walk walks[2] = {{arenas[0], first, places[0], counts[0]}, {arenas[1], other, places[1], counts[1]}};
+    bj_walk walks[2] = {{.arena = arenas[0], .cpu = first, .places = places[0], .count = counts[0]},
+                        {.arena = arenas[1], .cpu = other, .places = places[1], .count = counts[1]}};
     double ns[2 * 3];
     run(walks, 2, 3, ns);
     for (int i = 0; i < 2; i++) {
@@ -161,7 +162,8 @@ static void test_two_walks_on_one_cpu(void **state) {
     for (size_t i = 0; i < count; i++)
         high[i] += SMALL_BYTES / BJ_WALK_WORD_BYTES;
     int cpu = machine->facts.cpus[0];
-    bj_walk walks[2] = {{arena, cpu, low, count}, {arena, cpu, high, count}};
+    bj_walk walks[2] = {{.arena = arena, .cpu = cpu, .places = low, .count = count},
+                        {.arena = arena, .cpu = cpu, .places = high, .count = count}};
     double ns[2 * 2];
     run(walks, 2, 2, ns);
     free(high);
@@ -175,7 +177,8 @@ static void test_a_walk_that_cannot_start(void **state) {
     bj_arena *arena = open_arena(2 * SMALL_BYTES, BJ_PAGES_BASE);
     size_t count;
     uint32_t *places = order_places(SMALL_BYTES, 1, &count);
-    bj_walk walks[2] = {{arena, machine->facts.cpus[0], places, count}, {arena, 1 << 20, places, count}};
+    bj_walk walks[2] = {{.arena = arena, .cpu = machine->facts.cpus[0], .places = places, .count = count},
+                        {.arena = arena, .cpu = 1 << 20, .places = places, .count = count}};
     bj_walk_effort effort = {.repetitions = 2};
     double ns[2 * 2], before = machine->verbs->read_clock(machine);
     bj_error error = {""};

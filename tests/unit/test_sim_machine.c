@@ -213,7 +213,8 @@ static void test_sharers_compete(void **state) {
                                open_arena(machine, 1 << 20, BJ_PAGES_BASE)};
         size_t count = 0;
         uint32_t *places = random_places(175104, 64, 1, &count);
-        bj_walk walks[2] = {{arenas[0], 0, places, count}, {arenas[1], other, places, count}};
+        bj_walk walks[2] = {{.arena = arenas[0], .cpu = 0, .places = places, .count = count},
+                            {.arena = arenas[1], .cpu = other, .places = places, .count = count}};
         bj_walk_effort effort = {.repetitions = 2};
         double ns[4];
         bj_error error = {""};
@@ -330,13 +331,16 @@ static void test_wrong_walks_are_refused(void **state) {
     bj_machine *machine = open_text(quiet, 1);
     bj_arena *arena = open_arena(machine, 4096, BJ_PAGES_BASE);
     const uint32_t inside[] = {0, 511}, outside[] = {0, 512};
-    const bj_walk wrong[] = {{arena, 0, outside, 2}, {arena, 5, inside, 2}, {arena, 0, inside, 0}};
+    const bj_walk wrong[] = {{.arena = arena, .cpu = 0, .places = outside, .count = 2},
+                             {.arena = arena, .cpu = 5, .places = inside, .count = 2},
+                             {.arena = arena, .cpu = 0, .places = inside, .count = 0}};
     bj_walk_effort effort = {.repetitions = 1};
     double ns[2];
     bj_error error = {""};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_int_equal(machine->verbs->run_walks(machine, &wrong[i], 1, &effort, ns, &error), BJ_ERR_USAGE);
-    const bj_walk twice[] = {{arena, 0, inside, 2}, {arena, 0, inside, 2}};
+    const bj_walk twice[] = {{.arena = arena, .cpu = 0, .places = inside, .count = 2},
+                             {.arena = arena, .cpu = 0, .places = inside, .count = 2}};
     assert_int_equal(machine->verbs->run_walks(machine, twice, 2, &effort, ns, &error), BJ_ERR_USAGE);
     assert_int_equal(machine->verbs->run_walks(machine, twice, 0, &effort, ns, &error), BJ_ERR_USAGE);
     assert_int_equal(machine->verbs->run_walks(machine, twice, 1, &effort, ns, &error), BJ_OK);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "machine/machine.h"
+#include "machine/native/native_streams.h"
 #include "machine/native/native_walk.h"
 #include "platform/clock.h"
 #include "platform/cpu.h"
@@ -71,6 +72,24 @@ static bj_status run_walks(bj_machine *machine, const bj_walk *walks, size_t wal
     return bj_native_run_walks(walks, walk_count, effort, self->batch_ns, ns_per_access, error);
 }
 
+static bj_status run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                             const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    native_machine *self = machine->self;
+    bj_status status = warm_first(self, streams[0].cpu, error);
+    if (status != BJ_OK)
+        return status;
+    return bj_native_run_streams(streams, count, effort, self->batch_ns, gbs, error);
+}
+
+static bj_status run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
+                            bj_error *error) {
+    native_machine *self = machine->self;
+    bj_status status = warm_first(self, bounce->cpu_a, error);
+    if (status != BJ_OK)
+        return status;
+    return bj_native_run_bounce(bounce, repetitions, self->batch_ns, ns, error);
+}
+
 static bj_status run_chain(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
                            bj_error *error) {
     native_machine *self = machine->self;
@@ -96,6 +115,8 @@ static const bj_machine_verbs native_verbs = {
     .open_arena = open_arena,
     .close_arena = close_arena,
     .run_walks = run_walks,
+    .run_streams = run_streams,
+    .run_bounce = run_bounce,
     .run_chain = run_chain,
     .read_claim = read_claim,
 };

@@ -1,5 +1,4 @@
-/* The sections of a machine file that the memory model does not use: operations, registers, scheduler, exchange,
- * messages, claims and noise. */
+/* The sections of a machine file about operations, registers, scheduler, exchange, messages, claims and noise. */
 #include <string.h>
 
 #include "machine/sim/machine_sections.h"

@@ -1,7 +1,7 @@
 /* A simulated machine as its file describes it (docs/machines.md): plain data, checked, defaults filled in.
  *
- * The model reads caches, TLBs, pages, memory latency and noise; the rest is kept for the probes of operations,
- * registers, contexts, slots, exchange and messages. */
+ * The model reads caches, TLBs, pages, memory, operations, exchange and noise; the rest is kept for the probes of
+ * registers, contexts, slots and messages. */
 #ifndef BJ_MACHINE_SIM_MACHINE_FILE_H
 #define BJ_MACHINE_SIM_MACHINE_FILE_H
 
@@ -50,7 +50,7 @@ typedef struct {
     double latency_cycles; /* load to use */
     uint64_t shared_by;    /* hardware threads, consecutive in tree order */
     int index, mapped, replacement, policy;
-    double gbs; /* read, one cpu; 0: not given */
+    double gbs; /* one cpu; 0: not given */
 } bj_sim_cache_spec;
 
 typedef struct {

@@ -1,4 +1,5 @@
-/* A simulated machine behind the seam: opening, arenas, clock and chains. Walks are in sim_walks.c. */
+/* A simulated machine behind the seam: opening, arenas, clock and chains. Walks are in sim_walks.c, streams in
+ * sim_streams.c, bouncing lines in sim_bounce.c. */
 #include "machine/sim/sim_machine.h"
 
 #include <stdio.h>
@@ -142,6 +143,8 @@ static const bj_machine_verbs verbs = {
     .open_arena = open_arena,
     .close_arena = close_arena,
     .run_walks = bj_sim_run_walks,
+    .run_streams = bj_sim_run_streams,
+    .run_bounce = bj_sim_run_bounce,
     .run_chain = run_chain,
     .read_claim = bj_sim_read_claim,
 };

@@ -20,10 +20,20 @@ typedef struct {
     char where[BJ_SIM_NAME_ROOM + 8];
 } bj_sim_machine;
 
+/* Where the bytes of a lone stream come from, once its caches have settled. */
+typedef struct {
+    size_t position, first_byte, bytes; /* which stream: bytes 0 if none */
+    double from[BJ_SIM_MAX_CACHES + 1]; /* bytes of a pass by level; the one after the last cache: memory */
+} bj_sim_stream_sources;
+
+enum { BJ_SIM_STREAMS_KNOWN = 8 };
+
 struct bj_arena {
     bj_sim_mapping *mapping;
     uint64_t bytes;
     size_t node; /* whose memory it is: that of the cpu which touched it */
+    bj_sim_stream_sources known[BJ_SIM_STREAMS_KNOWN];
+    size_t known_next;
 };
 
 /* The tree position of an OS cpu number; false: there is no such cpu. */
@@ -33,6 +43,12 @@ size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position);
 /* The verb run_walks. */
 bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
                            double *ns_per_access, bj_error *error);
+/* The verb run_streams. */
+bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                             const bj_stream_effort *effort, double *gbs, bj_error *error);
+/* The verb run_bounce. */
+bj_status bj_sim_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
+                            bj_error *error);
 /* The verb read_claim. */
 bool bj_sim_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "machine/machine_check.h"
 #include "machine/sim/cold_lap.h"
 #include "machine/sim/sim_machine.h"
 
@@ -19,11 +20,15 @@ enum {
     PIECE = 32         /* accesses whose cost is recorded together */
 };
 
+/* Hits of the first level do not wait for each other, but no core starts more than two loads a cycle. */
+static const double LOAD_CYCLES = 0.5;
+
 typedef struct {
     const bj_walk *walk;
     bj_sim_cpu *cpu;
     const bj_sim_mapping *mapping;
     double memory_cycles;  /* local or remote */
+    double chains;         /* side by side: what overlaps */
     size_t cold_from;      /* the part of the building lap whose outcome is written without simulating it */
     size_t simulated_from; /* and the part that is simulated */
     bool distinct;         /* each line is visited once in a lap */
@@ -34,8 +39,11 @@ typedef struct {
 
 static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_sim_counts *from) {
     const bj_sim_counts *to = &who->cpu->counts;
+    double first_each = spec->caches[0].latency_cycles;
+    if (who->chains > 1)
+        first_each = fmax(first_each / who->chains, LOAD_CYCLES);
     double cycles = 0;
-    for (size_t i = 0; i < spec->cache_count; i++)
+    for (size_t i = 1; i < spec->cache_count; i++)
         cycles += (double)(to->hits[i] - from->hits[i]) * spec->caches[i].latency_cycles;
     cycles += (double)(to->hits[spec->cache_count] - from->hits[spec->cache_count]) * who->memory_cycles;
     /* The first level's look-up is part of the load-to-use latency. */
@@ -43,7 +51,8 @@ static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_
         cycles += (double)(to->tlb_hits[i] - from->tlb_hits[i]) * spec->tlbs[i].latency_cycles;
     if (spec->tlb_count > 0)
         cycles += (double)(to->tlb_hits[spec->tlb_count] - from->tlb_hits[spec->tlb_count]) * spec->walk_cycles;
-    return cycles;
+    return cycles / fmin(who->chains, (double)spec->misses_in_flight) +
+           (double)(to->hits[0] - from->hits[0]) * first_each;
 }
 
 static void advance(bj_sim_machine *self, walker *who, size_t accesses) {
@@ -129,9 +138,7 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     size_t position;
     if (!bj_sim_find_position(spec, walk->cpu, &position))
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, walk->cpu);
-    if (walk->count == 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "a walk of no places");
-    *who = (walker){.walk = walk, .mapping = walk->arena->mapping};
+    *who = (walker){.walk = walk, .mapping = walk->arena->mapping, .chains = bj_machine_count_chains(walk)};
     bool local = bj_sim_node_of(spec, position) == walk->arena->node;
     who->memory_cycles = local ? spec->memory_latency_cycles : spec->memory_remote_latency_cycles;
     uint32_t granule_words = 0;
@@ -273,11 +280,10 @@ static bj_status check_cpus_differ(const bj_walk *walks, size_t walk_count, bj_e
     return BJ_OK;
 }
 
-bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
-                           double *ns_per_access, bj_error *error) {
+/* `walks` with the places of their chains in the order in which they are visited: a step of each chain in turn. */
+static bj_status run_interleaved(bj_machine *machine, const bj_walk *walks, size_t walk_count,
+                                 const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
     bj_sim_machine *self = machine->self;
-    if (walk_count == 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "no walks to run");
     walker *walkers = calloc(walk_count, sizeof *walkers);
     size_t *accesses = calloc(walk_count, sizeof *accesses);
     bj_sim_counts *before = calloc(walk_count, sizeof *before);
@@ -307,5 +313,44 @@ done:
     free(before);
     free(accesses);
     free(walkers);
+    return status;
+}
+
+/* The places of a walk's chains in visiting order. */
+static bj_status interleave_chains(const bj_walk *walk, uint32_t **places, bj_error *error) {
+    size_t length = walk->count / bj_machine_count_chains(walk);
+    *places = malloc(walk->count * sizeof **places);
+    if (*places == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", walk->count);
+    size_t at = 0;
+    for (size_t i = 0; i < length; i++)
+        for (size_t first = 0; first < walk->count; first += length)
+            (*places)[at++] = walk->places[first + i];
+    return BJ_OK;
+}
+
+bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
+                           double *ns_per_access, bj_error *error) {
+    if (walk_count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no walks to run");
+    bj_walk *interleaved = malloc(walk_count * sizeof *interleaved);
+    uint32_t **made = calloc(walk_count, sizeof *made);
+    bj_status status = BJ_OK;
+    if (interleaved == NULL || made == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
+    for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
+        interleaved[i] = walks[i];
+        status = bj_machine_check_chains(&walks[i], error);
+        if (status == BJ_OK && bj_machine_count_chains(&walks[i]) > 1) {
+            status = interleave_chains(&walks[i], &made[i], error);
+            interleaved[i].places = made[i];
+        }
+    }
+    if (status == BJ_OK)
+        status = run_interleaved(machine, interleaved, walk_count, effort, ns_per_access, error);
+    for (size_t i = 0; made != NULL && i < walk_count; i++)
+        free(made[i]);
+    free(made);
+    free(interleaved);
     return status;
 }

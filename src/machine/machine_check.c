@@ -1,0 +1,35 @@
+#include "machine/machine_check.h"
+
+unsigned bj_machine_count_chains(const bj_walk *walk) {
+    return walk->chains > 0 ? walk->chains : 1;
+}
+
+bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) {
+    unsigned chains = bj_machine_count_chains(walk);
+    if (chains > BJ_WALK_CHAINS_MAX)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u chains where %u are the most", chains, BJ_WALK_CHAINS_MAX);
+    if (walk->count == 0 || walk->count % chains != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "a walk of %zu places in %u equal chains", walk->count, chains);
+    return BJ_OK;
+}
+
+bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) {
+    if (stream->bytes == 0 || stream->bytes % BJ_STREAM_GRAIN_BYTES != 0 ||
+        stream->first_byte % BJ_STREAM_GRAIN_BYTES != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "a stream of %zu bytes from %zu, not multiples of %u",
+                                 stream->bytes, stream->first_byte, BJ_STREAM_GRAIN_BYTES);
+    if (stream->first_byte > arena_bytes || stream->bytes > arena_bytes - stream->first_byte)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "a stream leaves its arena of %llu bytes",
+                                 (unsigned long long)arena_bytes);
+    return BJ_OK;
+}
+
+bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes, bj_error *error) {
+    uint64_t words = arena_bytes / BJ_WALK_WORD_BYTES;
+    if (bounce->cpu_a == bounce->cpu_b)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "cpu %d beside itself", bounce->cpu_a);
+    if (bounce->word_a == bounce->word_b || bounce->word_a >= words || bounce->word_b >= words)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "words %u and %u of an arena of %llu", bounce->word_a,
+                                 bounce->word_b, (unsigned long long)words);
+    return BJ_OK;
+}

@@ -1,0 +1,13 @@
+/* What both machines refuse before they run an experiment. */
+#ifndef BJ_MACHINE_MACHINE_CHECK_H
+#define BJ_MACHINE_MACHINE_CHECK_H
+
+#include "machine/machine.h"
+
+/* Chains of a walk, 0 read as 1. */
+unsigned bj_machine_count_chains(const bj_walk *walk);
+bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,95 @@
+#include "machine/native/native_threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "platform/clock.h"
+#include "platform/cpu.h"
+
+/* No batch takes this long; a thread that never arrives at the barrier (killed, starved) must not hang the run. */
+#define BARRIER_LIMIT_NS 30000000000u
+
+static void *run_pinned(void *argument) {
+    bj_native_job *job = argument;
+    bj_platform_block_signals();
+    job->status = bj_platform_pin_thread(job->cpu, &job->error);
+    if (job->status == BJ_OK)
+        job->status = job->work(job->argument, &job->error);
+    if (job->status != BJ_OK && job->meeting != NULL)
+        atomic_store(&job->meeting->broken, true);
+    return NULL;
+}
+
+bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), void *argument, bj_error *error) {
+    bj_native_job job = {.cpu = cpu, .work = work, .argument = argument};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_pinned, &job) != 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "cannot start a thread for cpu %d", cpu);
+    pthread_join(thread, NULL);
+    if (job.status != BJ_OK && error != NULL)
+        *error = job.error;
+    return job.status;
+}
+
+bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
+    uint64_t start = bj_platform_read_ns();
+    atomic_fetch_add(&meeting->arrived, 1);
+    for (unsigned spins = 0; atomic_load(&meeting->arrived) < rounds * meeting->parties; spins++) {
+        if (atomic_load(&meeting->broken))
+            return false;
+        /* Yield now and then: with fewer cpus than threads the others need this one to get here at all. */
+        if (spins % 256 == 255) {
+            sched_yield();
+            if (bj_platform_read_ns() - start > BARRIER_LIMIT_NS)
+                atomic_store(&meeting->broken, true);
+        }
+    }
+    return true;
+}
+
+void bj_native_finish(bj_native_meeting *meeting) {
+    atomic_fetch_add(&meeting->finished, 1);
+}
+
+bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds) {
+    return atomic_load(&meeting->finished) >= rounds * meeting->parties || atomic_load(&meeting->broken);
+}
+
+static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size_t count, bj_error *error) {
+    pthread_t *threads = calloc(count, sizeof *threads);
+    if (threads == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", count);
+    size_t started = 0;
+    while (started < count && pthread_create(&threads[started], NULL, run_pinned, &jobs[started]) == 0)
+        started++;
+    if (started < count)
+        atomic_store(&meeting->broken, true);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    if (started < count)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "only %zu of %zu threads could be started", started, count);
+    return BJ_OK;
+}
+
+/* Threads that only waited for another say BJ_ERR_FAILED; what stopped that one says more. */
+static bj_status first_cause(const bj_native_job *jobs, size_t count, bj_error *error) {
+    const bj_native_job *cause = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].status != BJ_OK && (cause == NULL || cause->status == BJ_ERR_FAILED))
+            cause = &jobs[i];
+    if (cause == NULL)
+        return BJ_OK;
+    if (error != NULL)
+        *error = cause->error;
+    return cause->status;
+}
+
+bj_status bj_native_run_jobs(bj_native_job *jobs, size_t count, bj_native_meeting *meeting, bj_error *error) {
+    for (size_t i = 0; i < count; i++)
+        jobs[i].meeting = meeting;
+    bj_status status = start_all(jobs, meeting, count, error);
+    return status == BJ_OK ? first_cause(jobs, count, error) : status;
+}

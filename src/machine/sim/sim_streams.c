@@ -1,0 +1,275 @@
+/* Streams on a simulated machine: where the bytes of a pass come from, and how fast each source gives them.
+ *
+ * A pass visits the range line by line until one pass is like the last. Its time is the sum over the sources of bytes
+ * by rate: of a level its gbs, of memory cpu_gbs, less where a domain's gbs has to be shared. Reading, writing and
+ * copying cost the same, and address translation nothing: the rates of a file are what streams reach, with
+ * prefetchers and all, so that prefetchers play no part in the visits. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "machine/machine_check.h"
+#include "machine/sim/cold_lap.h"
+#include "machine/sim/sim_machine.h"
+
+enum { CHUNK = 512, WARM_PASSES_MAX = 8 };
+/* A batch on a real machine lasts as long, which is what the virtual clock is charged. */
+static const double BATCH_NS = 500000;
+/* Bytes a cycle of a first level that does not say: two loads of 16 bytes. */
+static const double FIRST_LEVEL_BYTES = 32;
+
+typedef struct {
+    const bj_stream *stream;
+    bj_sim_cpu *cpu;
+    size_t position; /* of the cpu, in tree order */
+    bj_sim_stream_sources sources;
+    double memory_gbs; /* its share */
+} streamer;
+
+/* What the level gives one cpu: what the file says, else half of the nearer one, but no less than memory. */
+static double level_gbs(const bj_sim_spec *spec, size_t level) {
+    if (spec->caches[level].gbs > 0)
+        return spec->caches[level].gbs;
+    double usual = level == 0 ? FIRST_LEVEL_BYTES * spec->clock_ghz : level_gbs(spec, level - 1) / 2;
+    return fmax(usual, spec->memory_cpu_gbs);
+}
+
+static void visit_lines(bj_sim_machine *self, const streamer *who, size_t from_line, size_t count) {
+    uint32_t places[CHUNK];
+    uint64_t line_bytes = self->spec->caches[0].line_bytes;
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t now = count - done < CHUNK ? count - done : CHUNK;
+        for (size_t i = 0; i < now; i++)
+            places[i] =
+                (uint32_t)((who->stream->first_byte + (from_line + done + i) * line_bytes) / BJ_WALK_WORD_BYTES);
+        bj_sim_visit_places(&self->hierarchy, who->cpu, who->stream->arena->mapping, places, now);
+    }
+}
+
+static size_t lines_of(const bj_sim_machine *self, const streamer *who) {
+    return who->stream->bytes / self->spec->caches[0].line_bytes;
+}
+
+/* All streams make one pass, in turns where there are several; shorter ones go round until the longest is through. */
+static void make_pass(bj_sim_machine *self, const streamer *streamers, size_t count) {
+    if (count == 1) {
+        visit_lines(self, streamers, 0, lines_of(self, streamers));
+        return;
+    }
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = lines_of(self, &streamers[i]) > most ? lines_of(self, &streamers[i]) : most;
+    for (size_t line = 0; line < most; line++)
+        for (size_t i = 0; i < count; i++)
+            visit_lines(self, &streamers[i], line % lines_of(self, &streamers[i]), 1);
+}
+
+/* A visit that missed all levels nearer than `level` brought a line of the nearest of those: so many bytes came from
+ * there or beyond. What came from the level itself is the difference to the next. */
+static void count_sources(const bj_sim_spec *spec, streamer *who, const bj_sim_counts *before) {
+    const bj_sim_counts *after = &who->cpu->counts;
+    double beyond = 0, bytes_beyond = 0, all = 0;
+    for (size_t level = spec->cache_count + 1; level-- > 0;) {
+        double visits = (double)(after->hits[level] - before->hits[level]);
+        beyond += visits;
+        all = beyond * (double)spec->caches[level > 0 ? level - 1 : 0].line_bytes;
+        who->sources.from[level] = fmax(all - bytes_beyond, 0);
+        bytes_beyond = fmax(all, bytes_beyond);
+    }
+    /* Several streams: shorter ones made more than a pass. */
+    for (size_t level = 0; level <= spec->cache_count; level++)
+        who->sources.from[level] *= (double)who->stream->bytes / all;
+}
+
+/* Whether passes over so many bytes find nothing of the last one in any cache. */
+static bool outruns_caches(const bj_sim_spec *spec, const bj_stream *stream) {
+    for (size_t i = 0; i < spec->cache_count; i++)
+        if ((double)stream->bytes < bj_sim_lines_to_wash_out(spec, i) * (double)spec->caches[i].line_bytes)
+            return false;
+    return true;
+}
+
+static bool is_alike(const streamer *who, const double *last, size_t levels) {
+    double changed = 0;
+    for (size_t i = 0; i <= levels; i++)
+        changed += fabs(who->sources.from[i] - last[i]);
+    return changed <= 0.01 * (double)who->stream->bytes;
+}
+
+/* Passes until those of the first stream are alike; the caches must see the range twice before one can be. */
+static void settle(bj_sim_machine *self, streamer *streamers, size_t count, bj_sim_counts *before) {
+    bj_sim_spec *spec = self->spec;
+    unsigned prefetchers = spec->prefetchers;
+    spec->prefetchers = 0;
+    make_pass(self, streamers, count);
+    double last[BJ_SIM_MAX_CACHES + 1] = {0};
+    for (unsigned pass = 0; pass < WARM_PASSES_MAX; pass++) {
+        for (size_t i = 0; i < count; i++)
+            before[i] = streamers[i].cpu->counts;
+        make_pass(self, streamers, count);
+        for (size_t i = 0; i < count; i++)
+            count_sources(spec, &streamers[i], &before[i]);
+        if ((pass > 0 && is_alike(streamers, last, spec->cache_count)) || (pass == 0 && self->hierarchy.simple))
+            break;
+        for (size_t i = 0; i <= spec->cache_count; i++)
+            last[i] = streamers[0].sources.from[i];
+    }
+    spec->prefetchers = prefetchers;
+}
+
+static const bj_sim_stream_sources *find_known(const streamer *who) {
+    const bj_arena *arena = who->stream->arena;
+    for (size_t i = 0; i < BJ_SIM_STREAMS_KNOWN; i++)
+        if (arena->known[i].bytes == who->stream->bytes && arena->known[i].first_byte == who->stream->first_byte &&
+            arena->known[i].position == who->position)
+            return &arena->known[i];
+    return NULL;
+}
+
+static void find_sources(bj_sim_machine *self, streamer *streamers, size_t count, bj_sim_counts *before) {
+    bool all_outrun = true;
+    for (size_t i = 0; i < count; i++)
+        all_outrun = all_outrun && outruns_caches(self->spec, streamers[i].stream);
+    bj_arena *arena = streamers[0].stream->arena;
+    /* Reading, writing and copying a range are alike, so a stream alone is visited once a mapping. */
+    bool alone = count == 1 && self->spec->neighbour == 0;
+    const bj_sim_stream_sources *known = alone ? find_known(streamers) : NULL;
+    if (known != NULL) {
+        streamers[0].sources = *known;
+    } else if (all_outrun) {
+        for (size_t i = 0; i < count; i++)
+            streamers[i].sources.from[self->spec->cache_count] = (double)streamers[i].stream->bytes;
+    } else {
+        settle(self, streamers, count, before);
+        if (alone)
+            arena->known[arena->known_next++ % BJ_SIM_STREAMS_KNOWN] = streamers[0].sources;
+    }
+}
+
+/* What one cpu can draw from the memory of the arena's node by itself. */
+static double own_memory_gbs(const bj_sim_spec *spec, const streamer *who) {
+    bool local = bj_sim_node_of(spec, who->position) == who->stream->arena->node;
+    return local ? spec->memory_cpu_gbs
+                 : spec->memory_cpu_gbs * spec->memory_latency_cycles / spec->memory_remote_latency_cycles;
+}
+
+/* How much further all that still grow can grow before the domain is full; INFINITY: none of them is in it. */
+static double room_in_domain(const bj_sim_domain_spec *domain, size_t which, const streamer *streamers,
+                             const bool *grows, size_t count) {
+    double used = 0, growing = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (streamers[i].position / domain->shared_by != which)
+            continue;
+        used += streamers[i].memory_gbs;
+        growing += grows[i];
+    }
+    return growing > 0 ? (domain->gbs - used) / growing : INFINITY;
+}
+
+/* Max-min fair: the shares of all grow alike until a cpu has all that it can draw or a domain is full, then the
+ * others go on. */
+static void share_memory(const bj_sim_spec *spec, streamer *streamers, bool *grows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        streamers[i].memory_gbs = 0;
+        grows[i] = streamers[i].sources.from[spec->cache_count] > 0;
+    }
+    for (;;) {
+        double step = INFINITY;
+        for (size_t i = 0; i < count; i++) {
+            if (!grows[i])
+                continue;
+            step = fmin(step, own_memory_gbs(spec, &streamers[i]) - streamers[i].memory_gbs);
+            for (size_t d = 0; d < spec->domain_count; d++)
+                step = fmin(step, room_in_domain(&spec->domains[d], streamers[i].position / spec->domains[d].shared_by,
+                                                 streamers, grows, count));
+        }
+        if (isinf(step))
+            return;
+        for (size_t i = 0; i < count; i++)
+            streamers[i].memory_gbs += grows[i] ? fmax(step, 0) : 0;
+        /* What is full by less than rounding is full. */
+        const double full = 1e-9 * spec->memory_cpu_gbs;
+        bool *stays = grows + count;
+        for (size_t i = 0; i < count; i++) {
+            stays[i] = grows[i] && own_memory_gbs(spec, &streamers[i]) - streamers[i].memory_gbs > full;
+            for (size_t d = 0; stays[i] && d < spec->domain_count; d++)
+                stays[i] = room_in_domain(&spec->domains[d], streamers[i].position / spec->domains[d].shared_by,
+                                          streamers, grows, count) > full;
+        }
+        for (size_t i = 0; i < count; i++)
+            grows[i] = stays[i];
+    }
+}
+
+/* ns of one pass. */
+static double time_pass(const bj_sim_spec *spec, const streamer *who) {
+    double ns = 0;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        ns += who->sources.from[i] / level_gbs(spec, i);
+    if (who->sources.from[spec->cache_count] > 0)
+        ns += who->sources.from[spec->cache_count] / who->memory_gbs;
+    return ns;
+}
+
+static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t count, streamer *streamers,
+                         bj_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        streamer *who = &streamers[i];
+        *who = (streamer){.stream = &streams[i]};
+        if (!bj_sim_find_position(self->spec, streams[i].cpu, &who->position))
+            return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, streams[i].cpu);
+        for (size_t j = 0; j < i; j++)
+            if (streams[j].cpu == streams[i].cpu)
+                return bj_base_set_error(error, BJ_ERR_USAGE, "two streams at once on cpu %d", streams[i].cpu);
+        bj_status status = bj_machine_check_stream(&streams[i], streams[i].arena->bytes, error);
+        if (status == BJ_OK)
+            status = bj_sim_get_cpu(&self->hierarchy, who->position, &who->cpu, error);
+        if (status != BJ_OK)
+            return status;
+        who->sources.position = who->position;
+        who->sources.first_byte = streams[i].first_byte;
+        who->sources.bytes = streams[i].bytes;
+    }
+    return BJ_OK;
+}
+
+/* The samples, repetition by repetition as they would come; charges the clock. */
+static void take_samples(bj_sim_machine *self, const streamer *streamers, size_t count, const bj_stream_effort *effort,
+                         double *gbs) {
+    for (unsigned r = 0; r < effort->repetitions; r++) {
+        double longest_ns = 0;
+        for (size_t i = 0; i < count; i++) {
+            double bytes = (double)streamers[i].stream->bytes;
+            double ns = bj_sim_add_noise(&self->noise, time_pass(self->spec, &streamers[i]), self->clock_s);
+            gbs[i * effort->repetitions + r] = bytes / ns;
+            double passes = fmax(ceil((double)effort->min_bytes / bytes), ceil(BATCH_NS / ns));
+            longest_ns = fmax(longest_ns, ns * fmax(passes, 1));
+        }
+        self->clock_s += longest_ns * 1e-9;
+    }
+}
+
+bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                             const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    bj_sim_machine *self = machine->self;
+    if (count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no streams to run");
+    streamer *streamers = calloc(count, sizeof *streamers);
+    bj_sim_counts *before = calloc(count, sizeof *before);
+    bool *grows = calloc(2 * count, sizeof *grows);
+    bj_status status = BJ_OK;
+    if (streamers == NULL || before == NULL || grows == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
+    if (status == BJ_OK)
+        status = prepare(self, streams, count, streamers, error);
+    if (status == BJ_OK) {
+        if (self->spec->neighbour > 0)
+            bj_sim_set_neighbour_share(&self->hierarchy, bj_sim_neighbour_share(&self->noise, self->clock_s));
+        find_sources(self, streamers, count, before);
+        share_memory(self->spec, streamers, grows, count);
+        take_samples(self, streamers, count, effort, gbs);
+    }
+    free(grows);
+    free(before);
+    free(streamers);
+    return status;
+}

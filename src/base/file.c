@@ -1,19 +1,20 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As many hops as the kernel follows before it says ELOOP. */
-enum { MAX_LINKS = 40, MAX_NAME_TRIES = 100 };
+enum { MAX_LINKS = 40, MAX_NAME_TRIES = 100, PREFIX_ROOM = 40 };
 
 static bj_status status_of_errno(int number) {
     switch (number) {
@@ -23,6 +24,7 @@ static bj_status status_of_errno(int number) {
         return BJ_ERR_PERMISSION;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case ENOMEM:
         return BJ_ERR_RESOURCE;
     default:
@@ -61,9 +63,25 @@ static int own_descriptor(const char *path) {
     return -1;
 }
 
+/* Never waits: opening a named pipe would, for as long as nobody is at its other end. */
 static int open_existing(const char *path, int flags) {
     int own = own_descriptor(path);
-    return own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : open(path, flags | O_CLOEXEC | O_NOCTTY);
+    if (own >= 0)
+        return fcntl(own, F_DUPFD_CLOEXEC, 0);
+    int descriptor = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor >= 0)
+        (void)fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+    return descriptor;
+}
+
+/* A pipe that is open already (a shell's "<(…)", standard input) is somebody's plan; one that only has a name may
+ * never be fed. */
+static bool is_named_pipe(const char *path, const struct stat *about) {
+    return S_ISFIFO(about->st_mode) && own_descriptor(path) < 0;
+}
+
+static bj_status refuse_pipe(const char *path, const char *instead, bj_error *error) {
+    return bj_base_set_error(error, BJ_ERR_INPUT, "%s: is a named pipe, which may wait for ever; %s", path, instead);
 }
 
 static bj_status read_all(int descriptor, const char *path, size_t max_bytes, size_t expected, char **text,
@@ -126,6 +144,8 @@ bj_status bj_base_read_file(const char *path, size_t max_bytes, char **text, siz
         status = fail(error, path, "cannot read", errno);
     else if (S_ISDIR(about.st_mode))
         status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: is a folder, not a file", path);
+    else if (is_named_pipe(path, &about))
+        status = refuse_pipe(path, "redirect standard input from it", error);
     else if (S_ISREG(about.st_mode) && about.st_size > 0 && (uintmax_t)about.st_size > max_bytes)
         status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);
     else /* files of /proc and /sys say size 0 or a page: the size is a hint only */
@@ -190,14 +210,28 @@ static bj_status follow_links(const char *path, char **target, bj_error *error) 
     }
 }
 
+/* What the names of all temporary files for this target on this host begin with, so that those of killed writers can be
+ * told from other targets' and other hosts'. A hash, since the target's name may be as long as names can be. */
+static void name_prefix(const char *target, char *prefix, size_t room) {
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    const char *const parts[] = {host, "/", target + folder_length(target)};
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        for (const char *at = parts[i]; *at != '\0'; at++)
+            hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    snprintf(prefix, room, ".blackjack-%016llx-", (unsigned long long)hash);
+}
+
 /* A new file beside `target`. Not mkstemp: that makes it 0600, and the umask cannot be read without
- * setting it for all threads. Its name does not grow with the target's, which may be as long as names can be. */
+ * setting it for all threads. */
 static int create_temporary(const char *target, char **name) {
+    char prefix[PREFIX_ROOM];
+    name_prefix(target, prefix, sizeof prefix);
     for (int attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        if (asprintf(name, "%.*s.blackjack-%ld-%lx-%d.tmp", (int)folder_length(target), target, (long)getpid(),
-                     (unsigned long)now.tv_nsec, attempt) < 0) {
+        if (asprintf(name, "%.*s%s%ld-%d.tmp", (int)folder_length(target), target, prefix, (long)getpid(), attempt) <
+            0) {
             *name = NULL;
             errno = ENOMEM;
             return -1;
@@ -215,10 +249,37 @@ static int create_temporary(const char *target, char **name) {
     return -1;
 }
 
-static int sync_folder(const char *target) {
-    char *folder = NULL;
+/* The folder part, or "." for none; the caller's to free. */
+static char *copy_folder(const char *target) {
     size_t length = folder_length(target);
-    if (asprintf(&folder, "%.*s", length > 0 ? (int)length : 1, length > 0 ? target : ".") < 0)
+    return length > 0 ? strndup(target, length) : strdup(".");
+}
+
+/* Temporary files for this target whose writer is gone: it was killed between creating and renaming. */
+static void remove_leftovers(const char *target) {
+    char prefix[PREFIX_ROOM];
+    name_prefix(target, prefix, sizeof prefix);
+    char *name = copy_folder(target);
+    DIR *folder = name == NULL ? NULL : opendir(name);
+    free(name);
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        char *end = NULL;
+        long writer = strtol(entry->d_name + strlen(prefix), &end, 10);
+        if (writer <= 0 || writer > INT_MAX || *end != '-')
+            continue;
+        if (writer == (long)getpid() || (kill((pid_t)writer, 0) != 0 && errno == ESRCH))
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
+static int sync_folder(const char *target) {
+    char *folder = copy_folder(target);
+    if (folder == NULL)
         return ENOMEM;
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
@@ -281,9 +342,15 @@ bj_status bj_base_write_file_atomically(const char *path, const char *text, size
     if (descriptor < 0 && errno == ENOENT && own_descriptor(target) < 0) {
         status = replace_file(path, target, NULL, text, length, error);
     } else if (descriptor < 0) {
-        status = fail(error, path, "cannot write", errno);
+        int number = errno;
+        bool pipe = number == ENXIO && stat(target, &old) == 0 && is_named_pipe(target, &old);
+        status = pipe ? refuse_pipe(path, "redirect standard output to it", error)
+                      : fail(error, path, "cannot write", number);
     } else if (fstat(descriptor, &old) != 0) {
         status = fail(error, path, "cannot write", errno);
+        close(descriptor);
+    } else if (is_named_pipe(target, &old)) {
+        status = refuse_pipe(path, "redirect standard output to it", error);
         close(descriptor);
     } else if (!S_ISREG(old.st_mode) || own_descriptor(target) >= 0) {
         status = write_directly(descriptor, path, text, length, error);
@@ -293,4 +360,37 @@ bj_status bj_base_write_file_atomically(const char *path, const char *text, size
     }
     free(target);
     return status;
+}
+
+static int write_blanks(int descriptor, size_t length) {
+    char blanks[4096];
+    memset(blanks, ' ', sizeof blanks);
+    int number = 0;
+    for (size_t part; length > 0 && number == 0; length -= part) {
+        part = length < sizeof blanks ? length : sizeof blanks;
+        number = write_all(descriptor, blanks, part);
+    }
+    return number;
+}
+
+bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) {
+    char *target = NULL, *temporary = NULL;
+    if (path[0] == '\0')
+        return fail(error, "\"\"", "cannot write", ENOENT);
+    bj_status status = follow_links(path, &target, error);
+    if (status != BJ_OK)
+        return status;
+    remove_leftovers(target);
+    int descriptor = create_temporary(target, &temporary);
+    int number = descriptor < 0 ? errno : write_blanks(descriptor, bytes);
+    /* Some file systems find out that they are full only here. */
+    if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL)
+        number = errno;
+    if (descriptor >= 0 && close(descriptor) != 0 && number == 0 && errno != EINTR)
+        number = errno;
+    if (temporary != NULL)
+        unlink(temporary);
+    free(temporary);
+    free(target);
+    return number == 0 ? BJ_OK : fail(error, path, "cannot write", number);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <dirent.h>
 
@@ -291,7 +292,7 @@ static void keeps_the_old_file_when_writing_fails(void **state) {
     bj_status status = bj_base_write_file_atomically(path, text, LENGTH, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
-    assert_int_equal(status, BJ_ERR_IO);
+    assert_int_equal(status, BJ_ERR_RESOURCE);
     assert_non_null(strstr(error.text, strerror(EFBIG)));
     expect_content(path, "old");
     assert_int_equal(count_entries(*state), 1);
@@ -341,6 +342,76 @@ static void readers_never_see_half_a_file(void **state) {
     free(path);
 }
 
+/* Dies in the middle of writing, as of SIGKILL: the signal of a file that may not grow cannot come at any other time.
+ */
+static void kill_a_writer(const char *path) {
+    enum { LENGTH = 1 << 16 };
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static char text[LENGTH];
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
+        signal(SIGXFSZ, SIG_DFL);
+        bj_status status = bj_base_write_file_atomically(path, text, LENGTH, NULL);
+        _exit(status == BJ_OK ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void removes_what_killed_writers_left(void **state) {
+    char *path = path_in_tree(*state, "/file"), *other = path_in_tree(*state, "/other");
+    put(*state, "/file", "old");
+    kill_a_writer(path);
+    kill_a_writer(path);
+    kill_a_writer(other);
+    assert_int_equal(count_entries(*state), 4);
+    expect_content(path, "old");
+    assert_int_equal(bj_base_prepare_place(path, 10, NULL), BJ_OK);
+    /* The other's leftover is not this file's to remove. */
+    assert_int_equal(count_entries(*state), 2);
+    assert_int_equal(bj_base_prepare_place(other, 10, NULL), BJ_OK);
+    assert_int_equal(count_entries(*state), 1);
+    expect_content(path, "old");
+    free(other);
+    free(path);
+}
+
+static void tries_a_place(void **state) {
+    char *path = path_in_tree(*state, "/new"), *nowhere = path_in_tree(*state, "/folder/new");
+    bj_error error = {""};
+    assert_int_equal(bj_base_prepare_place(path, 100000, &error), BJ_OK);
+    assert_int_equal(count_entries(*state), 0);
+    assert_int_equal(bj_base_prepare_place(nowhere, 1, &error), BJ_ERR_IO);
+    assert_non_null(strstr(error.text, nowhere));
+    assert_int_equal(bj_base_prepare_place("", 1, NULL), BJ_ERR_IO);
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit small = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    bj_status status = bj_base_prepare_place(path, 100000, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(status, BJ_ERR_RESOURCE);
+    assert_int_equal(count_entries(*state), 0);
+    free(nowhere);
+    free(path);
+}
+
+/* Without anybody at the other end, both would wait for ever. */
+static void does_not_wait_for_named_pipes(void **state) {
+    char *path = path_in_tree(*state, "/pipe");
+    assert_int_equal(mkfifo(path, 0666), 0);
+    alarm(20);
+    expect_unreadable(path, LIMIT, BJ_ERR_INPUT);
+    expect_unwritable(path, BJ_ERR_INPUT);
+    alarm(0);
+    free(path);
+}
+
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -362,6 +433,9 @@ int main(void) {
         WITH_TREE(respects_read_only_files),
         WITH_TREE(keeps_the_old_file_when_writing_fails),
         WITH_TREE(readers_never_see_half_a_file),
+        WITH_TREE(removes_what_killed_writers_left),
+        WITH_TREE(tries_a_place),
+        WITH_TREE(does_not_wait_for_named_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

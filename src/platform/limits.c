@@ -122,6 +122,15 @@ uint64_t bj_platform_memory_limit_bytes(const char *root) {
     return left;
 }
 
+uint64_t bj_platform_resident_bytes(const char *root) {
+    uint64_t held;
+    char *status = bj_platform_read_system_file(root, "/proc/self/status");
+    if (status == NULL || !bj_platform_find_number(status, "VmRSS", &held))
+        held = 0;
+    free(status);
+    return kib(held);
+}
+
 static void visit_quota(const char *root, const char *folder, int version, void *context) {
     double *cpus = context;
     uint64_t quota = UINT64_MAX, period = UINT64_MAX;

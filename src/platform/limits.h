@@ -8,6 +8,8 @@
  * not count as use), address space and data rlimits less what is used. `root` is prepended to /proc and /sys
  * paths ("" in production), so that tests can hand over a made-up tree. UINT64_MAX when nothing is known. */
 uint64_t bj_platform_memory_limit_bytes(const char *root);
+/* Memory that this process holds; 0 when unknown. */
+uint64_t bj_platform_resident_bytes(const char *root);
 /* Cpus that the cgroup's quota grants (1.5 = one and a half), the least over all ancestors; NaN: no quota. */
 double bj_platform_cpu_quota(const char *root);
 /* Times the quotas of this cgroup and its ancestors have throttled so far; 0 when unknown. Only differences

@@ -21,7 +21,11 @@ void bj_sweep_init(bj_sweep *sweep, const bj_measure_request *request, uint64_t 
     sweep->request = request;
     sweep->arena_bytes = arena_bytes;
     sweep->repetitions = repetitions;
-    sweep->pages = request->machine->facts.huge_bytes > 0 ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
+    /* Whole huge pages are mapped: a last one in part, or one of 512 MiB, could be more than we may use. */
+    size_t huge_bytes = request->machine->facts.huge_bytes;
+    sweep->pages = huge_bytes > 0 && huge_bytes <= request->memory_bytes ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
+    if (sweep->pages == BJ_PAGES_HUGE && arena_bytes > huge_bytes)
+        sweep->arena_bytes = arena_bytes / huge_bytes * huge_bytes;
     bj_random_seed(&sweep->random, bj_random_mix(request->seed, purpose));
 }
 

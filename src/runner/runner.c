@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/limits.h"
 #include "profile/number.h"
 #include "runner/disturbance.h"
 #include "runner/keys.h"
@@ -94,6 +95,19 @@ static double share_s(const run_state *state) {
     return left * cost_of(state, state->index) / cost_from(state, state->index);
 }
 
+/* A quarter in all: a control group kills where an allocation would never fail. What the process holds already counts.
+ * Where that is most of the quarter, a small part still answers for small caches. */
+static uint64_t memory_for_probe(const bj_machine_facts *facts) {
+    /* Stacks of threads, the samples, and the rest of the last huge page. */
+    const uint64_t reserve = 4 << 20;
+    uint64_t quarter = facts->memory_limit_bytes / 4;
+    if (facts->simulated)
+        return quarter;
+    uint64_t held = bj_platform_resident_bytes("") + reserve;
+    uint64_t least = facts->memory_limit_bytes / 16;
+    return quarter > held && quarter - held > least ? quarter - held : least;
+}
+
 static bj_measure_request make_request(run_state *state, const bj_probe *probe, const bj_answers *earlier) {
     double share = share_s(state);
     return (bj_measure_request){
@@ -102,8 +116,7 @@ static bj_measure_request make_request(run_state *state, const bj_probe *probe, 
         .effort = state->plan->effort,
         .seed = bj_runner_seed_probe(state->plan->seed, probe->name),
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
-        /* A quarter: a control group kills where an allocation would never fail. */
-        .memory_bytes = state->machine->facts.memory_limit_bytes / 4,
+        .memory_bytes = memory_for_probe(&state->machine->facts),
         .method = bj_runner_has_method(probe, state->plan->method) ? state->plan->method : NULL,
         .earlier = earlier,
         .report_progress = take_progress,

@@ -18,7 +18,7 @@ static int set_up(void **state) {
     *state = make_tree();
     put(*state, "/proc/meminfo",
         "MemTotal:       16777216 kB\nMemFree:         1048576 kB\nMemAvailable:    8388608 kB\n");
-    put(*state, "/proc/self/status", "Name:\tx\nVmSize:\t 1024 kB\nVmData:\t 512 kB\n");
+    put(*state, "/proc/self/status", "Name:\tx\nVmSize:\t 1024 kB\nVmData:\t 512 kB\nVmRSS:\t 300 kB\n");
     return 0;
 }
 
@@ -49,6 +49,12 @@ static void use_version_1(const char *root, const char *group, const char *mount
              "36 31 0:33 %s /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
              mount_root, mount_root);
     put(root, "/proc/self/mountinfo", text);
+}
+
+static void knows_what_is_held(void **state) {
+    assert_int_equal(bj_platform_resident_bytes(*state), 300 * 1024);
+    assert_int_equal(bj_platform_resident_bytes("/nowhere"), 0);
+    assert_true(bj_platform_resident_bytes("") > 100 * 1024);
 }
 
 static void knows_the_system_without_groups(void **state) {
@@ -262,6 +268,7 @@ static void reads_this_system(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        WITH_TREE(knows_what_is_held),
         WITH_TREE(knows_the_system_without_groups),
         WITH_TREE(adds_up_where_available_is_not_said),
         WITH_TREE(obeys_strict_overcommit),

@@ -54,6 +54,9 @@ bool bj_cli_is_given(const bj_cli_arguments *arguments, const char *option);
 /* The last value given; NULL: none. */
 const char *bj_cli_find_value(const bj_cli_arguments *arguments, const char *option);
 
+/* Whether standard error takes a line within that time. A terminal that is held (Ctrl-S) or a pipe that nobody empties
+ * must not hold us for ever: what is said meanwhile is left out. */
+bool bj_cli_await_reader(int patience_ms);
 /* One line "blackjack: …" on standard error. */
 void bj_cli_complain(const char *format, ...) BJ_PRINTF(1, 2);
 int bj_cli_exit_status(bj_status status);

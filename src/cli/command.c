@@ -1,8 +1,12 @@
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+
+enum { COMPLAINT_PATIENCE_MS = 3000 };
 
 #define BJ_COMMAND(name) extern const bj_cli_command bj_cli_command_##name;
 #include "cli/command_list.h"
@@ -23,6 +27,11 @@ const bj_cli_command *bj_cli_find_command(const char *name) {
     return NULL;
 }
 
+bool bj_cli_await_reader(int patience_ms) {
+    struct pollfd stream = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&stream, 1, patience_ms) != 0;
+}
+
 void bj_cli_complain(const char *format, ...) {
     char line[600];
     va_list arguments;
@@ -33,7 +42,8 @@ void bj_cli_complain(const char *format, ...) {
     for (char *at = line; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
-    fprintf(stderr, "blackjack: %s\n", line);
+    if (bj_cli_await_reader(COMPLAINT_PATIENCE_MS))
+        fprintf(stderr, "blackjack: %s\n", line);
 }
 
 int bj_cli_exit_status(bj_status status) {

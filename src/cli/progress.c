@@ -6,11 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "platform/clock.h"
 
 /* Often enough to look alive; drawing must not become work between two measurements. */
 #define DRAW_EVERY_NS 200000000u
 #define BAR_WIDTH 30
+#define LINE_PATIENCE_MS 1000
 
 void bj_cli_start_progress(bj_cli_progress *progress, bool quiet, const volatile sig_atomic_t *stop) {
     const char *terminal = getenv("TERM");
@@ -35,6 +37,8 @@ static void draw_bar(bj_cli_progress *progress, const bj_progress *news) {
     uint64_t now = bj_platform_read_ns();
     if (progress->bar_shown && now - progress->drawn_ns < DRAW_EVERY_NS)
         return;
+    if (!bj_cli_await_reader(0))
+        return;
     progress->drawn_ns = now;
     progress->bar_shown = true;
     double whole = news->elapsed_s + news->remaining_s;
@@ -51,16 +55,21 @@ static void draw_bar(bj_cli_progress *progress, const bj_progress *news) {
 }
 
 static void print_line(bj_cli_progress *progress, const bj_progress *news) {
-    if (news->probe_done) {
-        fprintf(stderr, "blackjack: %s (%zu of %zu): done in %.1f s\n", news->probe, news->index + 1, news->count,
-                news->elapsed_s - progress->started_s);
-    } else if (progress->announced == news->index) {
-        char left[40];
-        bj_cli_format_duration(news->remaining_s, left, sizeof left);
+    bool begins = !news->probe_done && progress->announced == news->index;
+    if (begins) {
         progress->announced++;
         progress->started_s = news->elapsed_s;
+    }
+    if ((!begins && !news->probe_done) || !bj_cli_await_reader(LINE_PATIENCE_MS))
+        return;
+    if (begins) {
+        char left[40];
+        bj_cli_format_duration(news->remaining_s, left, sizeof left);
         fprintf(stderr, "blackjack: %s (%zu of %zu): begins, about %s left in all\n", news->probe, news->index + 1,
                 news->count, left);
+    } else {
+        fprintf(stderr, "blackjack: %s (%zu of %zu): done in %.1f s\n", news->probe, news->index + 1, news->count,
+                news->elapsed_s - progress->started_s);
     }
 }
 
@@ -74,7 +83,7 @@ bool bj_cli_report_progress(void *context, const bj_progress *news) {
 }
 
 void bj_cli_end_progress(bj_cli_progress *progress) {
-    if (progress->bar_shown)
+    if (progress->bar_shown && bj_cli_await_reader(LINE_PATIENCE_MS))
         fputs("\r\x1b[K", stderr);
     progress->bar_shown = false;
 }

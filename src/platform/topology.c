@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "platform/clock.h"
@@ -43,6 +44,7 @@ struct bj_topology {
 
 /* Far above what hwloc takes on the largest machines; a child that hangs must not hang us. */
 static const uint64_t patience_ns = 20000000000u;
+static const uint64_t reap_patience_ns = 2000000000u;
 
 static void read_view(hwloc_obj_t unit, view *seen) {
     *seen = (view){.cpu = (int32_t)unit->os_index};
@@ -136,6 +138,17 @@ static bj_topology *receive_views(int in) {
     return NULL;
 }
 
+/* A child that is stuck in the kernel outlives even SIGKILL, and is then left to whoever inherits it. */
+static void reap(pid_t child) {
+    uint64_t deadline = bj_platform_read_ns() + reap_patience_ns;
+    for (;;) {
+        pid_t gone = waitpid(child, NULL, WNOHANG);
+        if (gone > 0 || (gone < 0 && errno != EINTR) || bj_platform_read_ns() > deadline)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
+}
+
 bj_topology *bj_platform_load_topology(void) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -150,8 +163,7 @@ bj_topology *bj_platform_load_topology(void) {
         return NULL;
     if (topology == NULL)
         kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    reap(child);
     /* The end mark is dropped; nothing before it is no topology either. */
     if (topology != NULL && (topology->count < 2 || topology->views[--topology->count].cpu != -1)) {
         free(topology);

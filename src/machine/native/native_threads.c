@@ -50,11 +50,18 @@ bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
 }
 
 void bj_native_finish(bj_native_meeting *meeting) {
+    atomic_store(&meeting->finished_ns, bj_platform_read_ns());
     atomic_fetch_add(&meeting->finished, 1);
 }
 
 bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds) {
-    return atomic_load(&meeting->finished) >= rounds * meeting->parties || atomic_load(&meeting->broken);
+    /* Now and then: where the clock is a system call, asking it each time would be most of the work. */
+    static _Thread_local unsigned calls;
+    if (atomic_load(&meeting->finished) >= rounds * meeting->parties || atomic_load(&meeting->broken))
+        return true;
+    if (++calls % 256 == 0 && bj_platform_read_ns() - atomic_load(&meeting->finished_ns) > BARRIER_LIMIT_NS)
+        atomic_store(&meeting->broken, true);
+    return false;
 }
 
 static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size_t count, bj_error *error) {
@@ -91,5 +98,9 @@ bj_status bj_native_run_jobs(bj_native_job *jobs, size_t count, bj_native_meetin
     for (size_t i = 0; i < count; i++)
         jobs[i].meeting = meeting;
     bj_status status = start_all(jobs, meeting, count, error);
-    return status == BJ_OK ? first_cause(jobs, count, error) : status;
+    if (status == BJ_OK)
+        status = first_cause(jobs, count, error);
+    if (status == BJ_OK && atomic_load(&meeting->broken))
+        status = bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not end with the others");
+    return status;
 }

@@ -5,13 +5,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
 typedef struct {
     atomic_uint arrived; /* counts up: the k-th meeting is over when it reaches k × parties */
     atomic_uint finished;
-    atomic_bool broken; /* somebody will never come */
+    _Atomic uint64_t finished_ns; /* when the last of them did */
+    atomic_bool broken;           /* somebody will never come */
     unsigned parties;
 } bj_native_meeting;
 
@@ -30,6 +32,7 @@ bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) BJ_WARN_UNUSED;
 /* Says that this party is done with its k-th timed batch. It has to go on with its work until all are: the batch of the
  * slowest must be contended to its end. */
 void bj_native_finish(bj_native_meeting *meeting);
+/* True as well when the meeting is broken, as it is when a party does not finish for long. */
 bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds);
 
 /* Runs the work on a thread of its own and waits for it. */

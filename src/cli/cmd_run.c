@@ -1,9 +1,12 @@
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -15,23 +18,51 @@
 #include "runner/runner.h"
 
 static volatile sig_atomic_t stop_wanted;
+static struct timespec first_interrupt;
 
+/* A key held down, or timeout(1), which signals child and group, sends two in a row; a second of patience later it is
+ * meant. The journal is whole at every moment. */
 static void note_signal(int number) {
-    (void)number;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (number == SIGINT && stop_wanted && now.tv_sec - first_interrupt.tv_sec >= 2) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    if (!stop_wanted)
+        first_interrupt = now;
     stop_wanted = 1;
 }
 
-/* Restarted system calls: a signal must not break the writing of the journal. */
+/* While there is something to keep. SIGXCPU: `ulimit -t` warns before it kills. */
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+
 static void catch_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
+        /* Restarted system calls: a signal must not break the writing of the journal. */
         struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
         sigemptyset(&action.sa_mask);
         /* nohup means it. */
-        if (numbers[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        if (stop_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
             continue;
-        sigaction(numbers[i], &action, NULL);
+        sigaction(stop_signals[i], &action, NULL);
     }
+}
+
+/* Back to what they do by themselves: a stream that nobody reads must not hold us against a signal. */
+static void release_signals(void) {
+    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
+        struct sigaction old;
+        if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler == note_signal)
+            signal(stop_signals[i], SIG_DFL);
+    }
+}
+
+/* A reader of our messages that went away, or a file that may not grow (ulimit -f), would end us without a word; so the
+ * write fails instead, and we say what became of the answers. */
+static void ignore_write_signals(void) {
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 typedef struct {
@@ -137,28 +168,58 @@ static bj_status choose_cpus(session *session, bj_error *error) {
     return BJ_OK;
 }
 
-/* Answers of another machine or cpu must not end up beside ours. */
+static bj_status refuse_mix(const session *session, const char *option, const char *begun, bj_error *error) {
+    const char *blank = begun[0] != '\0' ? " " : "";
+    return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was begun with %s--%s%s%.30s; go on with the same",
+                             session->path, begun[0] != '\0' ? "" : "no ", option, blank, begun);
+}
+
+/* What goes on, goes on as it was begun: one file has one seed, effort and method, and a reader takes all answers for
+ * theirs. A seed or effort that is not given is the file's. */
+static bj_status adopt_former(session *session, bj_error *error) {
+    const bj_profile *profile = &session->profile;
+    bool mixes = profile->probe_count > 0;
+    char seed[32];
+    snprintf(seed, sizeof seed, "%" PRIu64, profile->run.seed);
+    if (!bj_cli_is_given(session->arguments, "seed"))
+        session->plan.seed = profile->run.seed;
+    else if (mixes && session->plan.seed != profile->run.seed)
+        return refuse_mix(session, "seed", seed, error);
+    for (int effort = 0; effort < BJ_EFFORT_COUNT; effort++) {
+        if (strcmp(bj_cli_effort_name((bj_effort)effort), profile->run.effort) != 0)
+            continue;
+        if (!bj_cli_is_given(session->arguments, "effort"))
+            session->plan.effort = (bj_effort)effort;
+        else if (mixes && session->plan.effort != (bj_effort)effort)
+            return refuse_mix(session, "effort", profile->run.effort, error);
+    }
+    const char *method = session->plan.method != NULL ? session->plan.method : "";
+    return mixes && strcmp(profile->run.method, method) != 0 ? refuse_mix(session, "method", profile->run.method, error)
+                                                             : BJ_OK;
+}
+
 static bj_status read_former(session *session, bj_error *error) {
     struct stat about;
     if (!session->resume || !session->journal || stat(session->path, &about) != 0)
         return BJ_OK;
-    bj_profile *profile = &session->profile;
-    bj_status status = bj_profile_read(session->path, profile, error);
+    bj_status status = bj_profile_read(session->path, &session->profile, error);
     if (status != BJ_OK)
         return status;
+    session->plan.keep_done = true;
+    return adopt_former(session, error);
+}
+
+/* Answers of another machine or cpu must not end up beside ours. */
+static bj_status check_former(const session *session, bj_error *error) {
+    const bj_profile *profile = &session->profile;
+    if (!session->plan.keep_done)
+        return BJ_OK;
     if (strcmp(profile->run.machine, session->machine->facts.where) != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: is of machine '%.60s', cannot go on with '%.60s'",
                                  session->path, profile->run.machine, session->machine->facts.where);
     if (profile->run.cpu_measured != session->plan.cpu)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was measured on cpu %d, cannot go on with cpu %d",
                                  session->path, profile->run.cpu_measured, session->plan.cpu);
-    /* Answers of two methods in one file could not be told apart, nor analysed again. */
-    const char *method = session->plan.method != NULL ? session->plan.method : "";
-    if (profile->probe_count > 0 && strcmp(profile->run.method, method) != 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was begun with %s%.30s; go on with the same",
-                                 session->path, profile->run.method[0] != '\0' ? "--method " : "no --method",
-                                 profile->run.method);
-    session->plan.keep_done = true;
     return BJ_OK;
 }
 
@@ -195,8 +256,11 @@ static int conclude(session *session, bj_status status, bj_error *error) {
                         session->journal ? ", --resume goes on" : "");
         return BJ_EXIT_INTERRUPTED;
     }
-    if (status != BJ_OK)
-        return bj_cli_fail(status, error);
+    if (status != BJ_OK) {
+        bool kept = session->journal && session->profile.probe_count > 0 && access(session->path, F_OK) == 0;
+        bj_cli_complain("%s%s", error->text, kept ? "; the file holds what was done before, --resume goes on" : "");
+        return bj_cli_exit_status(status);
+    }
     int result = BJ_EXIT_OK;
     for (size_t i = 0; i < session->order_count; i++) {
         const bj_probe_record *record = bj_profile_find_probe(&session->profile, session->order[i]->name);
@@ -217,8 +281,10 @@ static int measure(session *session) {
     session->plan.output = session->journal ? session->path : NULL;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
+    catch_signals();
     bj_status status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
     bj_cli_end_progress(&progress);
+    release_signals();
     return conclude(session, status, &error);
 }
 
@@ -226,14 +292,16 @@ static int run(const bj_cli_arguments *arguments) {
     session session = {.arguments = arguments};
     bj_error error;
     bj_profile_init(&session.profile);
-    catch_signals();
+    ignore_write_signals();
     bj_status status = read_options(&session, &error);
+    if (status == BJ_OK)
+        status = read_former(&session, &error);
     if (status == BJ_OK)
         status = open_machine(&session, &error);
     if (status == BJ_OK)
         status = choose_cpus(&session, &error);
     if (status == BJ_OK)
-        status = read_former(&session, &error);
+        status = check_former(&session, &error);
     if (status == BJ_OK)
         status = bj_cli_fill_header(arguments, session.machine, &session.plan, &session.profile, &error);
     int result;

@@ -28,6 +28,10 @@ static bj_status warn(bj_profile *profile, bj_error *error, const char *format, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    /* A run that goes on keeps the warnings of the part before, and says each but once. */
+    for (size_t i = 0; i < profile->environment.warnings.count; i++)
+        if (strcmp(profile->environment.warnings.items[i], text) == 0)
+            return BJ_OK;
     return bj_strings_add(&profile->environment.warnings, text, error);
 }
 
@@ -119,7 +123,8 @@ bj_status bj_cli_fill_header(const bj_cli_arguments *arguments, const bj_machine
                              bj_profile *profile, bj_error *error) {
     const bj_machine_facts *facts = &machine->facts;
     bj_strings_free(&profile->run.arguments);
-    bj_strings_free(&profile->environment.warnings);
+    if (!plan->keep_done)
+        bj_strings_free(&profile->environment.warnings);
     COPY_TEXT(profile->tool.version, BJ_VERSION);
     COPY_TEXT(profile->tool.compiler, BJ_COMPILER);
     COPY_TEXT(profile->tool.flags, BJ_FLAGS);

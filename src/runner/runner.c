@@ -252,9 +252,13 @@ static bj_status run_all(run_state *state, bj_error *error) {
             break;
         state->done_cost_s += cost_of(state, state->index);
         state->fraction = 1;
-        status = write_journal(state, error);
+        bj_error trouble;
+        status = write_journal(state, &trouble);
         if (status == BJ_OK)
             report(state, true);
+        else
+            (void)bj_base_set_error(error, status, "%.300s; %s was measured and is lost", trouble.text,
+                                    state->order[state->index]->name);
     }
     if (status != BJ_ERR_INTERRUPTED)
         return status;
@@ -275,10 +279,11 @@ bj_status bj_runner_run(bj_machine *machine, const bj_run_plan *plan, bj_profile
         bj_runner_start_disturbance(&state.disturbance, machine->facts.simulated);
         state.start_s = machine->verbs->read_clock(machine);
         state.pace = (bj_pace){.total_cost_s = cost_from(&state, 0), .budget_s = plan->budget_s};
-        if (state.count > 0)
+        /* From the first moment the file is this run's: nobody measures for minutes to find that it cannot be written,
+         * and --resume after a kill does not go on with what --force was to replace. */
+        status = write_journal(&state, error);
+        if (status == BJ_OK)
             status = run_all(&state, error);
-        else
-            status = write_journal(&state, error);
     }
     free(state.order);
     return status;

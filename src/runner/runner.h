@@ -24,7 +24,7 @@ typedef struct {
     uint64_t seed;
     const char *method; /* NULL: defaults */
     int cpu;            /* OS number, one of the machine's */
-    const char *output; /* profile path, journalled there; NULL or "-": not journalled */
+    const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
     bool keep_done; /* --resume: probes that the profile holds with status ok at today's revision are not run again */
     /* True: stop. Called outside timed regions. */
     bool (*report)(void *context, const bj_progress *progress);

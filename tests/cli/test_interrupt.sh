@@ -2,9 +2,9 @@
 # A signal ends the run with status 130, and the profile holds what was done.
 . "$(dirname "$0")/lib.sh"
 
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP XCPU; do
     rm -f p.json
-    "$blackjack" run --machine "sim:$source_dir/machines/zen3.json" --effort thorough -o p.json >out 2>err &
+    "$blackjack" run cache --machine "sim:$source_dir/machines/zen3.json" --effort thorough -o p.json >out 2>err &
     child=$!
     tries=0
     until grep -q 'cache (2 of 2): begins' err 2>/dev/null; do
@@ -24,4 +24,19 @@ done
 # Ready to go on, from the very file.
 expect 0 run clock --machine "sim:$source_dir/machines/zen3.json" --resume -o p.json
 grep -q begins err && complain "--resume measured the clock again"
+
+# What --force was to replace is not gone on with: from its first moment on the file is the new run's.
+expect 0 run cache -q --machine "sim:$machine" --effort quick -o old.json
+"$blackjack" run cache --machine "sim:$machine" --effort thorough --force -o old.json >out 2>err &
+child=$!
+tries=0
+until grep -q 'begins' err 2>/dev/null || [ $tries -gt 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+kill -KILL $child
+wait $child 2>/dev/null
+valid old.json
+[ "$("$blackjack" get old.json cache.levels 2>/dev/null)" = "" ] || complain "the answers before --force are still there"
+grep -qF '"effort": "thorough"' old.json || complain "the file is not the new run's"
 finish

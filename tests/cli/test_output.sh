@@ -15,9 +15,16 @@ expect 0 run clock -q $sim -o p.json --force
 expect 2 run clock $sim -o .
 one_line_error
 
-# Resuming: what is there stays, what is missing is measured.
-expect 0 run -q $sim --effort quick -o p.json --resume
+# Resuming: what is there stays, what is missing is measured, and all of it as it was begun.
+expect 0 run clock -q $sim --effort quick --seed 7 -o p.json --force
+for other in "--effort normal" "--seed 8" "--method gradient_peaks"; do
+    expect 2 run -q $sim $other -o p.json --resume
+    one_line_error
+    err_has "was begun with"
+done
+expect 0 run -q $sim -o p.json --resume
 valid p.json
+grep -qF '"seed": 7, "effort": "quick"' p.json || complain "--resume with another seed or effort"
 expect 0 run clock $sim -o p.json --resume
 grep -q begins err && complain "--resume measured again"
 [ "$("$blackjack" get p.json cache.levels status)" = ok ] || complain "--resume dropped other probes"
@@ -63,6 +70,33 @@ cmp -s piped.json before.json || complain "-o /dev/stdout into a pipe"
 mkdir elsewhere && ln -s elsewhere/p.json link.json
 expect 0 run clock -q $sim -o link.json
 [ -L link.json ] && [ -f elsewhere/p.json ] || complain "a link was replaced"
+# A named pipe without a reader would hold us for ever.
+mkfifo pipe
+expect 2 run clock -q $sim -o pipe
+one_line_error
+err_has "named pipe"
+for command in "show pipe" "get pipe cpu.clock_ghz" "reanalyze pipe" "run clock -q --machine sim:pipe -o no.json"; do
+    expect 2 $command
+    one_line_error
+done
+# It is left to the shell, which both ends know.
+"$blackjack" run clock -q $sim --effort normal -o - >pipe 2>err &
+"$blackjack" get - cpu.clock_ghz <pipe >out || complain "a pipe by redirection"
+wait
+
+# Removed in the middle: it is there again after the next probe.
+"$blackjack" run --machine "sim:$source_dir/machines/atom.json" --effort quick -o gone.json >out 2>err &
+child=$!
+tries=0
+until grep -q 'clock (1 of' err 2>/dev/null || [ $tries -gt 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+rm -f gone.json
+wait $child || complain "the file was removed"
+valid gone.json
+[ "$("$blackjack" get gone.json cpu.clock_ghz status)" = ok ] || complain "an answer was lost with the file"
+
 left=$(find . -name '.*blackjack*' | wc -l)
 [ "$left" -eq 0 ] || complain "temporary files were left"
 finish

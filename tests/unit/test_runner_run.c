@@ -434,7 +434,8 @@ static void an_unwritable_journal_ends_the_run(void **state) {
     (void)state;
     plan.output = "/nonexistent/folder/profile.json";
     assert_int_equal(run(), BJ_ERR_IO);
-    assert_int_equal(script.log_count, 1);
+    /* Found out before anything was measured. */
+    assert_int_equal(script.log_count, 0);
 }
 
 static void an_interruption_keeps_what_was_done(void **state) {

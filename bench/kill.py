@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Kills runs at random moments and checks that nothing is lost.
+
+usage: kill.py [--program build/blackjack] [--runs 200] [--machine NAME]... [--seeds 3] [--seed N]
+
+Each run measures a simulated machine at quick effort and gets SIGKILL: three in four at a moment drawn evenly from
+the time that a whole run takes, the others while a journal is being written (as soon as its temporary file is seen,
+or some tenths of a millisecond later). Then
+- the file on disk, if there is one, must be a valid profile that holds every probe that was reported as done,
+- `--resume` must end with status 0 and a profile that holds all probes,
+- its answers must be those of a run that was stopped between the same probes without being killed,
+- no temporary file may be left in the folder.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+import validate_profile  # noqa: E402
+
+PATIENCE_S = 120
+
+
+class Breach(Exception):
+    """Something was lost."""
+
+
+def list_probes(program):
+    text = subprocess.run([program, "list"], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"^(\S+) ", text, re.MULTILINE)
+
+
+def load_profile(schema, path):
+    try:
+        profile = validate_profile.load(path)
+    except ValueError as error:
+        raise Breach(f"not JSON: {error}") from error
+    for place, reason in validate_profile.check_profile(schema, profile):
+        raise Breach(f"not valid: {place}: {reason}")
+    return profile
+
+
+def answers_of(profile):
+    """What must not depend on how often the run was stopped."""
+    return {part: profile[part] for part in ("characteristics", "curves", "probes")}
+
+
+class Bench:
+    def __init__(self, program, folder):
+        self.program = program
+        self.folder = folder
+        self.schema = validate_profile.load(os.path.join(ROOT, "docs", "profile.schema.json"))
+        self.probes = list_probes(program)
+        self.references = {}
+        self.seconds = {}
+
+    def command(self, machine, path, *more):
+        return [self.program, "run", "--machine", f"sim:{ROOT}/machines/{machine}.json", "-o", path, *more]
+
+    def finish(self, machine, path, *more):
+        done = subprocess.run(self.command(machine, path, *more), capture_output=True, text=True, timeout=PATIENCE_S,
+                              check=False)
+        if done.returncode != 0:
+            raise Breach(f"status {done.returncode}: {done.stderr.strip()}")
+        return done.stderr
+
+    def measure_whole(self, machine, seed):
+        """Takes the time of a whole run, and finds the order of the probes."""
+        path = os.path.join(self.folder, "whole.json")
+        start = time.monotonic()
+        said = self.finish(machine, path, "--effort", "quick", "--seed", str(seed))
+        self.seconds[machine] = time.monotonic() - start
+        order = re.findall(r"^blackjack: (\S+) \(\d+ of \d+\): done", said, re.MULTILINE)
+        if set(order) != set(self.probes):
+            raise Breach(f"a whole run reported {order} as done, there are {self.probes}")
+        self.probes = order
+        self.references[machine, seed, 0] = answers_of(load_profile(self.schema, path))
+        os.unlink(path)
+
+    def reference(self, machine, seed, done):
+        """The answers of a run that ended after its first probes and went on, unkilled. Not those of a run in one go:
+        the noise of a simulated machine starts anew with each process."""
+        key = machine, seed, 0 if done == len(self.probes) else done
+        if key not in self.references:
+            path = os.path.join(self.folder, "reference.json")
+            first = self.probes[:done] if key[2] else []
+            self.finish(machine, path, "--effort", "quick", "--seed", str(seed), *first)
+            if first:
+                self.finish(machine, path, "--resume")
+            self.references[key] = answers_of(load_profile(self.schema, path))
+            os.unlink(path)
+        return self.references[key]
+
+    def wait_for_journal(self, child, folder, number):
+        """Until the temporary file of the journal of that number is seen, or the run ends."""
+        seen, before = 0, False
+        while child.poll() is None:
+            now = any(name.endswith(".tmp") for name in os.listdir(folder))
+            seen += now and not before
+            if seen >= number:
+                return
+            before = now
+
+    def kill_one(self, machine, seed, draw):
+        """One run, killed and resumed; what it was like."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        path = os.path.join(folder, "p.json")
+        said_path = os.path.join(folder, "said")
+        with open(said_path, "wb") as said:
+            child = subprocess.Popen(self.command(machine, path, "--effort", "quick", "--seed", str(seed)), stderr=said)
+            in_journal = draw.random() < 0.25
+            if in_journal:
+                # The first temporary file is the trial of the place, the second the journal without answers.
+                self.wait_for_journal(child, folder, draw.randint(1, len(self.probes) + 2))
+                time.sleep(draw.choice([0, 1e-4, 3e-4, 1e-3]))
+            else:
+                time.sleep(draw.uniform(0, self.seconds[machine]))
+            child.send_signal(signal.SIGKILL)
+            status = child.wait(PATIENCE_S)
+        with open(said_path, encoding="utf-8") as said:
+            reported = set(re.findall(r"^blackjack: (\S+) \(\d+ of \d+\): done", said.read(), re.MULTILINE))
+        os.unlink(said_path)
+        result = {"killed": status == -signal.SIGKILL, "in_journal": in_journal,
+                  "left": sum(name.endswith(".tmp") for name in os.listdir(folder)),
+                  "file": os.path.exists(path), "done": 0}
+        if result["file"]:
+            kept = set(load_profile(self.schema, path)["probes"])
+            if not reported <= kept:
+                raise Breach(f"reported as done and not in the file: {sorted(reported - kept)}")
+            result["done"] = len(kept)
+        elif reported:
+            raise Breach(f"reported as done and no file: {sorted(reported)}")
+        if result["file"]:
+            self.finish(machine, path, "--resume")
+        else:
+            self.finish(machine, path, "--resume", "--effort", "quick", "--seed", str(seed))
+        whole = load_profile(self.schema, path)
+        if set(whole["probes"]) != set(self.probes):
+            raise Breach(f"--resume ended with {sorted(whole['probes'])}")
+        if answers_of(whole) != self.reference(machine, seed, result["done"]):
+            raise Breach("--resume gave other answers than going on without a kill")
+        stray = sorted(set(os.listdir(folder)) - {"p.json"})
+        if stray:
+            raise Breach(f"left in the folder: {stray}")
+        shutil.rmtree(folder)
+        return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=os.path.join(ROOT, "build", "blackjack"))
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--machine", action="append", help="of machines/, quick ones by default")
+    parser.add_argument("--seeds", type=int, default=3, help="how many seeds a machine is run with")
+    parser.add_argument("--seed", type=int, default=None, help="of the moments; drawn and printed by default")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+    draw = random.Random(seed)
+    machines = options.machine or ["no_l3", "atom"]
+    breaches, results = [], []
+    with tempfile.TemporaryDirectory(prefix="bj-kill-") as folder:
+        bench = Bench(os.path.abspath(options.program), folder)
+        for machine in machines:
+            bench.measure_whole(machine, 1)
+        for i in range(options.runs):
+            machine, run_seed = draw.choice(machines), draw.randint(1, options.seeds)
+            try:
+                results.append(bench.kill_one(machine, run_seed, draw))
+            except (Breach, subprocess.TimeoutExpired) as breach:
+                breaches.append(f"run {i}, {machine}, seed {run_seed}: {breach}")
+    print(f"moments drawn with --seed {seed}; machines {', '.join(machines)}; probes {', '.join(bench.probes)}")
+    print(f"{options.runs} runs: {sum(r['killed'] for r in results)} killed, the others had ended by then")
+    print(f"  during a journal: {sum(r['killed'] and r['in_journal'] for r in results)}, "
+          f"temporary file left by the kill: {sum(r['left'] > 0 for r in results)}")
+    print(f"  no file yet: {sum(not r['file'] for r in results)}; probes in the file: "
+          + ", ".join(f"{done}: {sum(r['file'] and r['done'] == done for r in results)}"
+                      for done in range(len(bench.probes) + 1)))
+    print(f"kept, valid, resumed to the same answers, nothing left behind: {len(results)} of {options.runs}")
+    for breach in breaches:
+        print(f"LOST: {breach}")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -78,7 +78,7 @@ static bj_status refuse_memory(const bj_curve *curve, bj_error *error) {
 
 static bj_status check_cells(const bj_curve *curve, size_t x_count, size_t round_count, bj_error *error) {
     if (x_count != 0 && round_count > BJ_CURVE_MAX_CELLS / x_count)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE,
+        return bj_base_set_error(error, BJ_ERR_INPUT,
                                  "curve %s: %zu rounds of %zu points are more than %zu values; the number of samples a "
                                  "point is too uneven",
                                  curve->id, round_count, x_count, BJ_CURVE_MAX_CELLS);

@@ -6,18 +6,46 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json_size.h"
 #include "profile/json_read.h"
 #include "profile/json_text.h"
 #include "profile/profile.h"
 
-/* Far above what any run writes; without them a hostile file could keep us busy or eat the memory. */
-enum { MAX_ANSWERS = 10000, MAX_CURVES = 4096, MAX_PROBES = 512, MAX_CPUS = 65536, MAX_STRINGS = 4096 };
+/* Far above what any run writes; without them a hostile file could keep us busy or eat the memory. The last four are
+ * checked before parsing: samples fill BJ_PROFILE_MAX_BYTES with less than MAX_VALUES numbers. */
+enum {
+    MAX_ANSWERS = 10000,
+    MAX_CURVES = 4096,
+    MAX_PROBES = 512,
+    MAX_CPUS = 65536,
+    MAX_STRINGS = 4096,
+    MAX_DEPTH = 64,
+    MAX_CONTAINERS = 1 << 18,
+    MAX_MEMBERS = 1 << 18,
+    MAX_VALUES = 1 << 22
+};
 
 static bool is_identifier(const char *text) {
     for (const char *at = text; *at != '\0'; at++)
         if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f)
             return false;
     return text[0] != '\0';
+}
+
+/* Where an entry of a section is, for complaints about it. */
+typedef struct {
+    bj_json_place at;
+    char text[160];
+} entry_place;
+
+/* The entry must be an object whose name is an identifier below `room` bytes. */
+static bj_status enter(const bj_json_place *section, const char *name, const json_t *value, size_t room,
+                       entry_place *entry) {
+    snprintf(entry->text, sizeof entry->text, "%s.%s", section->place, name);
+    entry->at = (bj_json_place){section->file, entry->text, section->error};
+    if (!is_identifier(name) || strlen(name) >= room)
+        return bj_json_expected(&entry->at, NULL, "a name of 1 to %zu printable ASCII characters", room - 1);
+    return bj_json_check_object(&entry->at, value);
 }
 
 static bj_status read_interval(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
@@ -109,21 +137,16 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_c
 }
 
 static bj_status read_answer(const bj_json_place *section, const char *key, const json_t *value, bj_profile *profile) {
-    char place[160];
-    snprintf(place, sizeof place, "%s.%s", section->place, key);
-    bj_json_place at = {section->file, place, section->error};
+    entry_place entry;
     bj_characteristic *answer = NULL;
-    if (!is_identifier(key) || strlen(key) >= sizeof answer->key)
-        return bj_json_expected(&at, NULL, "a key of 1 to %zu printable ASCII characters", sizeof answer->key - 1);
-    bj_status status = bj_json_check_object(&at, value);
-    if (status != BJ_OK)
-        return status;
     char unit[sizeof answer->unit];
-    status = bj_json_require_text(&at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
+    bj_status status = enter(section, key, value, sizeof answer->key, &entry);
+    if (status == BJ_OK)
+        status = bj_json_require_text(&entry.at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
     if (status == BJ_OK)
         status = bj_answers_put(&profile->answers, key, unit, &answer, section->error);
     if (status == BJ_OK)
-        status = fill_answer(&at, value, answer);
+        status = fill_answer(&entry.at, value, answer);
     return status;
 }
 
@@ -137,11 +160,19 @@ static bj_status read_x(const bj_json_place *at, const json_t *values, bj_curve 
     return BJ_OK;
 }
 
+/* Looked at before the curve is made: short rounds beside many x would take memory that the file does not fill. */
+static bj_status check_rounds(const bj_json_place *at, const json_t *rounds, size_t x_count) {
+    for (size_t r = 0; r < json_array_size(rounds); r++) {
+        const json_t *round = json_array_get(rounds, r);
+        if (!json_is_array(round) || json_array_size(round) != x_count)
+            return bj_json_expected(at, "y.rounds", "lists of %zu values, one for each x", x_count);
+    }
+    return BJ_OK;
+}
+
 static bj_status read_rounds(const bj_json_place *at, const json_t *rounds, bj_curve *curve) {
     for (size_t r = 0; r < curve->round_count; r++) {
         const json_t *round = json_array_get(rounds, r);
-        if (!json_is_array(round) || json_array_size(round) != curve->x_count)
-            return bj_json_expected(at, "y.rounds", "lists of %zu values, one for each x", curve->x_count);
         for (size_t i = 0; i < curve->x_count; i++) {
             const json_t *value = json_array_get(round, i);
             if (!json_is_number(value) && !json_is_null(value))
@@ -150,6 +181,23 @@ static bj_status read_rounds(const bj_json_place *at, const json_t *rounds, bj_c
         }
     }
     return BJ_OK;
+}
+
+static bj_status read_samples(const bj_json_place *at, const json_t *object, bj_curve *curve) {
+    const json_t *values = json_object_get(json_object_get(object, "x"), "values");
+    const json_t *rounds = json_object_get(json_object_get(object, "y"), "rounds");
+    if (!json_is_array(values))
+        return bj_json_expected(at, "x.values", "a list of numbers");
+    if (!json_is_array(rounds))
+        return bj_json_expected(at, "y.rounds", "a list of rounds");
+    bj_status status = check_rounds(at, rounds, json_array_size(values));
+    if (status == BJ_OK)
+        status = bj_curve_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error);
+    if (status == BJ_OK)
+        status = read_x(at, values, curve);
+    if (status == BJ_OK)
+        status = read_rounds(at, rounds, curve);
+    return status;
 }
 
 static bj_status read_axis(const bj_json_place *at, const json_t *object, const char *axis, char *name,
@@ -164,60 +212,42 @@ static bj_status read_axis(const bj_json_place *at, const json_t *object, const 
 }
 
 static bj_status read_curve(const bj_json_place *section, const char *id, const json_t *value, bj_profile *profile) {
-    char place[160];
-    snprintf(place, sizeof place, "%s.%s", section->place, id);
-    bj_json_place at = {section->file, place, section->error};
+    entry_place entry;
+    const bj_json_place *at = &entry.at;
     bj_curve *curve = NULL;
-    if (!is_identifier(id) || strlen(id) >= sizeof curve->id)
-        return bj_json_expected(&at, NULL, "a name of 1 to %zu printable ASCII characters", sizeof curve->id - 1);
-    bj_status status = bj_json_check_object(&at, value);
-    if (status != BJ_OK)
-        return status;
     char probe[sizeof curve->probe] = "";
-    status = bj_json_require_text(&at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
+    bj_status status = enter(section, id, value, sizeof curve->id, &entry);
+    if (status == BJ_OK)
+        status = bj_json_require_text(at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
     if (status == BJ_OK)
         status = bj_curves_add(&profile->curves, id, probe, &curve, section->error);
     if (status == BJ_OK)
-        status = read_axis(&at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
+        status = read_axis(at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
     if (status == BJ_OK)
-        status = read_axis(&at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
-    if (status != BJ_OK)
-        return status;
-    const json_t *values = json_object_get(json_object_get(value, "x"), "values");
-    const json_t *rounds = json_object_get(json_object_get(value, "y"), "rounds");
-    if (!json_is_array(values))
-        return bj_json_expected(&at, "x.values", "a list of numbers");
-    if (!json_is_array(rounds))
-        return bj_json_expected(&at, "y.rounds", "a list of rounds");
-    status = bj_curve_make_grid(curve, json_array_size(values), json_array_size(rounds), section->error);
+        status = read_axis(at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
     if (status == BJ_OK)
-        status = read_x(&at, values, curve);
-    if (status == BJ_OK)
-        status = read_rounds(&at, rounds, curve);
+        status = read_samples(at, value, curve);
     return status;
 }
 
 static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
-    char place[160];
-    snprintf(place, sizeof place, "%s.%s", section->place, name);
-    bj_json_place at = {section->file, place, section->error};
+    entry_place entry;
+    const bj_json_place *at = &entry.at;
     bj_probe_record *record = NULL;
-    if (!is_identifier(name) || strlen(name) >= sizeof record->name)
-        return bj_json_expected(&at, NULL, "a name of 1 to %zu printable ASCII characters", sizeof record->name - 1);
-    bj_status status = bj_json_check_object(&at, value);
+    uint64_t revision = 0;
+    bj_status status = enter(section, name, value, sizeof record->name, &entry);
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, name, &record, section->error);
     if (status == BJ_OK)
-        status = read_status(&at, value, &record->status);
-    uint64_t revision = 0;
+        status = read_status(at, value, &record->status);
     if (status == BJ_OK)
-        status = bj_json_read_u64(&at, value, "revision", UINT_MAX, &revision);
+        status = bj_json_read_u64(at, value, "revision", UINT_MAX, &revision);
     if (status == BJ_OK)
-        status = bj_json_read_number(&at, value, "seconds", false, &record->seconds, NULL);
+        status = bj_json_read_number(at, value, "seconds", false, &record->seconds, NULL);
     if (status == BJ_OK && record->seconds < 0)
-        return bj_json_expected(&at, "seconds", "a number from 0");
+        return bj_json_expected(at, "seconds", "a number from 0");
     if (status == BJ_OK)
-        status = bj_json_read_text(&at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
+        status = bj_json_read_text(at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
     if (status == BJ_OK)
         record->revision = (unsigned)revision;
     return status;
@@ -387,10 +417,27 @@ static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_prof
     return status;
 }
 
+static bj_status check_size(const bj_json_place *at, const char *text, size_t length) {
+    bj_json_size size = bj_base_measure_json(text, length);
+    if (size.depth > MAX_DEPTH)
+        return bj_json_expected(at, NULL, "at most %d levels of nesting", MAX_DEPTH);
+    if (size.containers > MAX_CONTAINERS)
+        return bj_json_expected(at, NULL, "at most %d lists and objects", MAX_CONTAINERS);
+    if (size.members > MAX_MEMBERS)
+        return bj_json_expected(at, NULL, "at most %d members of objects", MAX_MEMBERS);
+    if (size.values > MAX_VALUES)
+        return bj_json_expected(at, NULL, "at most %d values", MAX_VALUES);
+    return BJ_OK;
+}
+
 bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile, bj_error *error) {
     bj_profile_free(profile);
     if (length == 0)
         return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: line 1: expected a profile, found an empty file", name);
+    bj_json_place at = {name, "", error};
+    bj_status status = check_size(&at, text, length);
+    if (status != BJ_OK)
+        return status;
     json_error_t problem;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
     if (root == NULL) {
@@ -399,8 +446,7 @@ bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj
         bj_json_make_line(error);
         return BJ_ERR_INPUT;
     }
-    bj_json_place at = {name, "", error};
-    bj_status status = read_whole(&at, root, profile);
+    status = read_whole(&at, root, profile);
     json_decref(root);
     if (status != BJ_OK)
         bj_profile_free(profile);

@@ -86,7 +86,7 @@ static void a_curve_sorts_and_leaves_gaps(void **state) {
     assert_true(curve->rounds[0][1] == 2.75 && isnan(curve->rounds[0][0]) && isnan(curve->rounds[1][2]));
     assert_int_equal(bj_curve_record(curve, NAN, 0, 1, NULL), BJ_ERR_FAILED);
     assert_int_equal(bj_curve_record(curve, 1, 0, INFINITY, NULL), BJ_ERR_FAILED);
-    assert_int_equal(bj_curve_record(curve, 1, BJ_CURVE_MAX_CELLS, 1, NULL), BJ_ERR_RESOURCE);
+    assert_int_equal(bj_curve_record(curve, 1, BJ_CURVE_MAX_CELLS, 1, NULL), BJ_ERR_INPUT);
     assert_int_equal(bj_curves_add(&curves, "cache.walk", "cache", &curve, NULL), BJ_ERR_FAILED);
     bj_curves_free(&curves);
 }
@@ -152,7 +152,7 @@ static void a_million_samples_in_falling_order(void **state) {
         x[i] = 7;
     bj_error error;
     assert_int_equal(bj_curves_add(&curves, "a", "p", &curve, NULL), BJ_OK);
-    assert_int_equal(bj_curve_record_all(curve, x, y, COUNT, &error), BJ_ERR_RESOURCE);
+    assert_int_equal(bj_curve_record_all(curve, x, y, COUNT, &error), BJ_ERR_INPUT);
     assert_non_null(strstr(error.text, "uneven"));
     bj_curves_free(&curves);
     free(x);

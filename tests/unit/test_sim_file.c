@@ -130,7 +130,7 @@ typedef struct {
 } bad_file;
 
 static const bad_file bad_files[] = {
-    {"", "expected JSON"},
+    {"", "found an empty file"},
     {"{", "line 1"},
     {"[]", "top level: expected an object"},
     {"{\"name\": \"x\"}", "expected a field \"caches\""},

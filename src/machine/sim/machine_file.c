@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "machine/sim/machine_sections.h"
+
+/* The largest file of the zoo is a few KiB; this only keeps a wrong file from costing memory. */
+enum { MAX_FILE_BYTES = 1 << 20 };
 
 static void set_defaults(bj_sim_spec *spec) {
     spec->clock_ghz = 1.0;
@@ -97,15 +101,15 @@ static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec
     return status;
 }
 
-bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error) {
-    bj_sim_reader reader = {.file = path, .error = error};
+bj_status bj_sim_parse_spec(const char *name, const char *text, size_t length, bj_sim_spec **spec, bj_error *error) {
+    bj_sim_reader reader = {.file = name, .error = error};
     json_t *root = NULL;
-    bj_status status = bj_sim_read_json(&reader, &root);
+    bj_status status = bj_sim_parse_json(&reader, text, length, &root);
     if (status != BJ_OK)
         return status;
     bj_sim_spec *read = calloc(1, sizeof *read);
     if (read == NULL) {
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: no memory for the machine", path);
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: no memory for the machine", name);
     } else {
         set_defaults(read);
         status = read_top(&reader, root, read);
@@ -115,5 +119,15 @@ bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error
         *spec = read;
     else
         free(read);
+    return status;
+}
+
+bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    bj_status status = bj_base_read_file(path, MAX_FILE_BYTES, &text, &length, error);
+    if (status == BJ_OK)
+        status = bj_sim_parse_spec(path, text, length, spec, error);
+    free(text);
     return status;
 }

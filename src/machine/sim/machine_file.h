@@ -131,5 +131,8 @@ typedef struct {
 
 /* Reads and checks the file; *spec is the caller's to free(). An error is one line: file, place, what was expected. */
 bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error) BJ_WARN_UNUSED;
+/* The same from text; `name` stands for the file in errors. */
+bj_status bj_sim_parse_spec(const char *name, const char *text, size_t length, bj_sim_spec **spec,
+                            bj_error *error) BJ_WARN_UNUSED;
 
 #endif

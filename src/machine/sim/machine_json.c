@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/json_size.h"
 
-/* The largest file of the zoo is a few KiB; these only keep a wrong file from costing memory. */
-enum { MAX_FILE_BYTES = 1 << 20, MAX_DEPTH = 16, SHOWN_NAME = 40 };
+enum { MAX_DEPTH = 16, SHOWN_NAME = 40 };
 
 bj_sim_place bj_sim_place_top(void) {
     return (bj_sim_place){.text = ""};
@@ -20,7 +19,7 @@ bj_sim_place bj_sim_place_top(void) {
 /* A name from the file may hold anything: what is shown of it is short and printable. */
 static void copy_printable(char *to, size_t room, const char *from) {
     size_t length = 0;
-    while (length + 1 < room && length < SHOWN_NAME && from[length] != '\0') {
+    while (length + 1 < room && from[length] != '\0') {
         unsigned char letter = (unsigned char)from[length];
         to[length++] = letter < 0x80 && isprint(letter) ? (char)letter : '?';
     }
@@ -49,7 +48,7 @@ bj_status bj_sim_expected(const bj_sim_reader *reader, const bj_sim_place *place
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%s: %s: expected %s", reader->file,
+    return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%.200s: %s: expected %s", reader->file,
                              place->text[0] != '\0' ? place->text : "top level", what);
 }
 
@@ -138,7 +137,8 @@ bj_status bj_sim_read_fields(const bj_sim_reader *reader, const bj_sim_place *pl
             i++;
         bj_sim_place inner = bj_sim_place_in(place, name);
         if (i == field_count)
-            return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%s: %s: unknown field", reader->file, inner.text);
+            return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%.200s: %s: unknown field", reader->file,
+                                     inner.text);
         bj_status status = bj_sim_read_value(reader, &inner, value, &fields[i]);
         if (status != BJ_OK)
             return status;
@@ -150,51 +150,19 @@ bj_status bj_sim_read_fields(const bj_sim_reader *reader, const bj_sim_place *pl
     return BJ_OK;
 }
 
-/* The deepest nesting, counted before parsing, since the parser recurses. */
-static int measure_depth(const char *text, size_t length) {
-    int depth = 0, deepest = 0;
-    bool in_string = false;
-    for (size_t i = 0; i < length; i++) {
-        char letter = text[i];
-        if (in_string) {
-            if (letter == '\\')
-                i++;
-            else if (letter == '"')
-                in_string = false;
-        } else if (letter == '"') {
-            in_string = true;
-        } else if (letter == '{' || letter == '[') {
-            depth++;
-            deepest = depth > deepest ? depth : deepest;
-        } else if (letter == '}' || letter == ']') {
-            depth--;
-        }
-    }
-    return deepest;
-}
-
-bj_status bj_sim_read_json(const bj_sim_reader *reader, json_t **root) {
-    char *text = NULL;
-    size_t length = 0;
-    bj_status status = bj_base_read_file(reader->file, MAX_FILE_BYTES, &text, &length, reader->error);
-    if (status != BJ_OK)
-        return status;
-    json_t *parsed = NULL;
+bj_status bj_sim_parse_json(const bj_sim_reader *reader, const char *text, size_t length, json_t **root) {
+    if (length == 0)
+        return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%.200s: line 1: expected a machine, found an empty file",
+                                 reader->file);
+    if (bj_base_measure_json(text, length).depth > MAX_DEPTH)
+        return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%.200s: expected at most %d levels of nesting",
+                                 reader->file, MAX_DEPTH);
     json_error_t trouble;
-    if (measure_depth(text, length) > MAX_DEPTH) {
-        status = bj_base_set_error(reader->error, BJ_ERR_INPUT, "%s: expected at most %d levels of nesting",
-                                   reader->file, MAX_DEPTH);
-    } else if ((parsed = json_loadb(text, length, JSON_REJECT_DUPLICATES, &trouble)) == NULL) {
-        char shown[120];
-        size_t used = 0;
-        for (const char *c = trouble.text; *c != '\0' && used + 1 < sizeof shown; c++)
-            shown[used++] = (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f ? *c : '?';
-        shown[used] = '\0';
-        status = bj_base_set_error(reader->error, BJ_ERR_INPUT, "%s: line %d, column %d: expected JSON: %s",
-                                   reader->file, trouble.line, trouble.column, shown);
-    }
-    free(text);
-    if (status == BJ_OK)
-        *root = parsed;
-    return status;
+    *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &trouble);
+    if (*root != NULL)
+        return BJ_OK;
+    char shown[120];
+    copy_printable(shown, sizeof shown, trouble.text);
+    return bj_base_set_error(reader->error, BJ_ERR_INPUT, "%.200s: line %d, column %d: expected JSON: %s", reader->file,
+                             trouble.line, trouble.column, shown);
 }

@@ -52,7 +52,7 @@ bj_status bj_sim_read_fields(const bj_sim_reader *reader, const bj_sim_place *pl
 /* One value by the rules of one field. */
 bj_status bj_sim_read_value(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
                             const bj_sim_field *field) BJ_WARN_UNUSED;
-/* The whole file as one JSON object with limited size and depth; *root is the caller's to json_decref(). */
-bj_status bj_sim_read_json(const bj_sim_reader *reader, json_t **root) BJ_WARN_UNUSED;
+/* The text of a whole file as one JSON value of limited depth; *root is the caller's to json_decref(). */
+bj_status bj_sim_parse_json(const bj_sim_reader *reader, const char *text, size_t length, json_t **root) BJ_WARN_UNUSED;
 
 #endif

@@ -8,8 +8,10 @@
 #define FIELD_COUNT(fields) (sizeof(fields) / sizeof(fields)[0])
 
 static const double MOST_CYCLES = 1e6;
-/* A gigabyte of 64-byte lines: far above any cache, and what one instance's tags may cost us. */
+/* A gigabyte of 64-byte lines: far above any cache, and what the tags of one instance may cost us. Sets are padded to
+ * four ways, so a cache of fewer may have fewer lines. */
 static const uint64_t MOST_LINES = 16u << 20;
+static const uint64_t LEAST_WAYS_STORED = 4;
 
 static bool is_power_of_two(uint64_t value) {
     return value != 0 && (value & (value - 1)) == 0;
@@ -72,8 +74,9 @@ static bj_status check_cache(const bj_sim_reader *reader, const bj_sim_place *pl
         return bj_sim_expected(reader, place, "line to be a power of two");
     if (cache->size_bytes % (cache->ways * cache->line_bytes) != 0)
         return bj_sim_expected(reader, place, "size to be a multiple of ways * line");
-    if (cache->size_bytes / cache->line_bytes > MOST_LINES)
-        return bj_sim_expected(reader, place, "at most %" PRIu64 " lines", MOST_LINES);
+    uint64_t most_sets = MOST_LINES / (cache->ways > LEAST_WAYS_STORED ? cache->ways : LEAST_WAYS_STORED);
+    if (cache->size_bytes / (cache->ways * cache->line_bytes) > most_sets)
+        return bj_sim_expected(reader, place, "at most %" PRIu64 " lines", most_sets * cache->ways);
     if (cache->replacement == BJ_SIM_PLRU && cache->ways > 64)
         return bj_sim_expected(reader, place, "at most 64 ways for plru");
     cache->sets = cache->size_bytes / (cache->ways * cache->line_bytes);

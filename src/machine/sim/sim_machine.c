@@ -149,29 +149,34 @@ static const bj_machine_verbs verbs = {
     .read_claim = bj_sim_read_claim,
 };
 
-bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine, bj_error *error) {
+bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) {
     bj_machine *made = calloc(1, sizeof *made);
     bj_sim_machine *self = calloc(1, sizeof *self);
     if (made == NULL || self == NULL) {
         free(made);
         free(self);
+        free(spec);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated machine");
     }
     made->verbs = &verbs;
     made->self = self;
     self->seed = seed;
-    bj_status status = bj_sim_load_spec(path, &self->spec, error);
+    self->spec = spec;
+    bj_status status = bj_sim_open_space(&self->space, spec, bj_random_mix(seed, STREAM_SPACE), error);
     if (status == BJ_OK)
-        status = bj_sim_open_space(&self->space, self->spec, bj_random_mix(seed, STREAM_SPACE), error);
-    if (status == BJ_OK)
-        status = bj_sim_open_hierarchy(&self->hierarchy, self->spec, &self->space, bj_random_mix(seed, STREAM_CACHES),
-                                       error);
+        status = bj_sim_open_hierarchy(&self->hierarchy, spec, &self->space, bj_random_mix(seed, STREAM_CACHES), error);
     if (status != BJ_OK) {
         close_machine(made);
         return status;
     }
-    bj_sim_seed_noise(&self->noise, self->spec, bj_random_mix(seed, STREAM_NOISE));
+    bj_sim_seed_noise(&self->noise, spec, bj_random_mix(seed, STREAM_NOISE));
     fill_facts(made);
     *machine = made;
     return BJ_OK;
+}
+
+bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine, bj_error *error) {
+    bj_sim_spec *spec = NULL;
+    bj_status status = bj_sim_load_spec(path, &spec, error);
+    return status == BJ_OK ? bj_sim_open_machine(spec, seed, machine, error) : status;
 }

@@ -40,6 +40,8 @@ struct bj_arena {
 bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position);
 size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position);
 
+/* The machine that the spec describes, which it takes over and frees, also on failure. */
+bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;
 /* The verb run_walks. */
 bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
                            double *ns_per_access, bj_error *error);

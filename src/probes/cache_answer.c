@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probes/cache_samples.h"
 #include "stats/hierarchy.h"
 
 /* Base pages lie on frames that chance chose. */
@@ -260,11 +261,14 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
                       .request = request,
                       .method = bj_cache_find_method(request->method),
                       .answers = answers};
-    if (a.walk == NULL || a.walk->round_count == 0)
+    if (a.walk == NULL || a.walk->round_count == 0 || a.walk->x_count == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "no curve %s", BJ_CACHE_WALK);
     if (a.method == NULL)
         a.method = bj_cache_find_method(NULL); /* the method is another probe's */
-    bj_status status = bj_cache_find_hierarchy(samples, a.method, request->seed, false, &a.found, error);
+    bj_status status = bj_cache_check_samples(samples, a.method, error);
+    if (status != BJ_OK)
+        return status;
+    status = bj_cache_find_hierarchy(samples, a.method, request->seed, false, &a.found, error);
     bj_confidence of_count = a.found.count_support >= SUPPORT_HIGH     ? BJ_CONFIDENCE_HIGH
                              : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
                                                                        : BJ_CONFIDENCE_LOW;

@@ -6,9 +6,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "probes/cache_samples.h"
 
-/* A million rows of two long numbers each. */
-#define MAX_BYTES ((size_t)128 << 20)
 #define MAX_FIELD 64
 
 typedef struct {
@@ -85,6 +84,21 @@ static bj_status add_row(parser *parser, double x, double y) {
     return BJ_OK;
 }
 
+static bool is_usable(double number) {
+    return number >= BJ_CACHE_LEAST_NUMBER && number <= BJ_CACHE_MOST_NUMBER;
+}
+
+/* The line may hold anything, and be as long as the file. */
+static bj_status refuse_line(const parser *parser, const char *expected, piece line) {
+    char shown[40];
+    size_t length = line.length < sizeof shown - 1 ? line.length : sizeof shown - 1;
+    for (size_t i = 0; i < length; i++)
+        shown[i] = line.start[i] >= ' ' && line.start[i] < 0x7f ? line.start[i] : '?';
+    shown[length] = '\0';
+    return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected %s, found '%s'", parser->name,
+                             parser->line, expected, shown);
+}
+
 static bj_status take_line(parser *parser, piece line) {
     const char *comment = memchr(line.start, '#', line.length);
     if (comment != NULL)
@@ -100,13 +114,12 @@ static bj_status take_line(parser *parser, piece line) {
     parser->seen_first = true;
     if (!x_here && !y_here && first)
         return BJ_OK; /* the header */
-    int shown = line.length < 40 ? (int)line.length : 40;
     if (!x_here || !y_here)
-        return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected two numbers, found '%.*s'",
-                                 parser->name, parser->line, shown, line.start);
+        return refuse_line(parser, "two numbers", line);
     if (!(x > 0) || !(y > 0))
-        return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected two positive numbers, found '%.*s'",
-                                 parser->name, parser->line, shown, line.start);
+        return refuse_line(parser, "two positive numbers", line);
+    if (!is_usable(x) || !is_usable(y))
+        return refuse_line(parser, "numbers from 1e-30 to 1e30", line);
     return add_row(parser, x, y);
 }
 
@@ -137,7 +150,7 @@ bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) 
     size_t length = 0;
     bool standard_input = strcmp(path, "-") == 0;
     *rows = (bj_csv_rows){0};
-    bj_status status = bj_base_read_file(standard_input ? "/dev/stdin" : path, MAX_BYTES, &text, &length, error);
+    bj_status status = bj_base_read_file(standard_input ? "/dev/stdin" : path, BJ_CSV_MAX_BYTES, &text, &length, error);
     if (status == BJ_OK)
         status = bj_cli_parse_csv(standard_input ? "standard input" : path, text, length, rows, error);
     free(text);

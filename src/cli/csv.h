@@ -7,6 +7,8 @@
 #include "base/status.h"
 
 #define BJ_CSV_MAX_ROWS 1000000u
+/* Rows of long numbers and many columns; what is larger is not read at all. */
+#define BJ_CSV_MAX_BYTES ((size_t)128 << 20)
 
 typedef struct {
     double *x, *y;
@@ -14,7 +16,8 @@ typedef struct {
 } bj_csv_rows;
 
 /* '#' begins a comment, blank lines are skipped, one header line may come first, columns after the second are
- * ignored; LF or CRLF, a byte order mark is passed over. Both numbers must be positive. "-" is standard input. Errors
+ * ignored; LF or CRLF, a byte order mark is passed over. Both numbers must lie within what an
+ * analysis can take (probes/cache_samples.h). "-" is standard input. Errors
  * say FILE:LINE. */
 bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) BJ_WARN_UNUSED;
 /* The same from text; `name` stands for the file in errors. */

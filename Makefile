@@ -2,6 +2,7 @@
 #
 #   build           what people use; cmake -B build && cmake --build build gives the same
 #   build-gcc, build-clang, build-sanitize    what the checks use
+#   build-fuzz      the fuzzers and what they found
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -9,6 +10,7 @@ DESTDIR ?=
 PROFILE ?= blackjack-profile.json
 RUN_ARGS ?=
 TARGET ?= all
+MINUTES ?= 20
 
 ifneq ($(origin CC),default)
 export CC
@@ -22,7 +24,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src tests -name '*.[ch]')
 
-.PHONY: all build run check deps install uninstall lint format accuracy bench clean help
+.PHONY: all build run check deps install uninstall lint format accuracy bench fuzz clean help
 
 all: build
 
@@ -87,8 +89,16 @@ format:
 accuracy bench: build
 	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
 
+# All three formats in turn; what is found stays in build-fuzz, and the executions are printed.
+fuzz:
+	@scripts/deps.sh fuzz
+	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON -DBJ_SANITIZE=ON -DBJ_FUZZ=ON \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
+	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv
+	@tests/fuzz/run.sh build-fuzz $(MINUTES)
+
 clean:
-	rm -rf build build-gcc build-clang build-sanitize
+	rm -rf build build-gcc build-clang build-sanitize build-fuzz
 
 help:
 	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
@@ -102,4 +112,5 @@ help:
 	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
 	@echo "make bench          what a run costs in seconds and memory"
+	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
 	@echo "make clean          remove the build folders"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz
 #
 # Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
 # are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
@@ -8,9 +8,9 @@ set -eu
 
 purpose=${1:-run}
 case $purpose in
-run | check | lint) ;;
+run | check | lint | fuzz) ;;
 *)
-    echo "usage: deps.sh run|check|lint" >&2
+    echo "usage: deps.sh run|check|lint|fuzz" >&2
     exit 2
     ;;
 esac
@@ -42,6 +42,16 @@ any_compiler() {
     { [ -n "${CC:-}" ] && compiles "${CC%% *}"; } || compiles cc || compiles gcc || compiles clang
 }
 
+# Debian packs libFuzzer apart from clang.
+links_fuzzer() {
+    trial=$(mktemp) || return 1
+    printf 'int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return data == 0 && size; }\n' |
+        clang -fsanitize=fuzzer,address -x c - -o "$trial"
+    linked=$?
+    rm -f "$trial"
+    return $linked
+}
+
 library() {
     pkg-config --exists "$1"
 }
@@ -71,6 +81,9 @@ probe() {
         need clang-format "clang-format" has clang-format
         need clang-tidy "clang-tidy" has clang-tidy
         need cppcheck "cppcheck" has cppcheck
+        ;;
+    fuzz)
+        need "clang libclang-rt-dev" "clang with libFuzzer (compiler-rt)" links_fuzzer
         ;;
     esac
     packages=${packages# }

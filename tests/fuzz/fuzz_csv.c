@@ -1,0 +1,73 @@
+/* Other people's curves: whatever is accepted goes through every method of the cache analysis. */
+#include <math.h>
+
+#include "cli/csv.h"
+#include "fuzz.h"
+#include "probes/probe.h"
+#include "profile/profile.h"
+#include "runner/runner.h"
+
+/* The analysis resamples, so its time is that of hundreds of curves: only short tables, and one in so many of them. */
+enum { MOST_ROWS = 24, ONE_IN = 8 };
+
+static bool is_chosen(const uint8_t *data, size_t size) {
+    unsigned sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum = sum * 31 + data[i];
+    return sum % ONE_IN == 0;
+}
+
+static void check_answers(const bj_answers *answers) {
+    char *text = NULL;
+    bj_error error = {""};
+    for (size_t i = 0; i < answers->count; i++)
+        require(isfinite(answers->items[i].value), "answers are finite");
+    require(bj_answers_to_json(answers, &text, &error) == BJ_OK, "answers can be written");
+    free(text);
+}
+
+static void analyse(const bj_csv_rows *rows) {
+    const bj_probe *probe = bj_probe_find("cache");
+    bj_curves samples = {0};
+    bj_answers known = {0}, answers = {0};
+    bj_curve *curve = NULL;
+    bj_error error = {""};
+    size_t method_count = 0;
+    while (probe->methods[method_count] != NULL)
+        method_count++;
+    /* Which method is left to the rows, so that a corpus holds plain tables. */
+    const bj_analyse_request request = {.earlier = &known,
+                                        .seed = 1,
+                                        .method = probe->methods[rows->count % method_count],
+                                        .y_unit_given = rows->count % 2 == 0 ? "ns" : NULL,
+                                        .from_table = true};
+    require(bj_curves_add(&samples, probe->analyze_curve, probe->name, &curve, &error) == BJ_OK, "a curve is made");
+    bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", "ns");
+    require(bj_curve_record_all(curve, rows->x, rows->y, rows->count, &error) == BJ_OK, "accepted rows are recorded");
+    bj_status status = bj_runner_analyse_probe(probe, &samples, &request, &answers, &error);
+    if (status == BJ_OK)
+        check_answers(&answers);
+    else
+        require(error.text[0] != '\0', "a reason");
+    bj_answers_free(&answers);
+    bj_curves_free(&samples);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bj_csv_rows rows;
+    bj_error error = {""};
+    bj_status status = bj_cli_parse_csv("input", (const char *)data, size, &rows, &error);
+    if (status != BJ_OK) {
+        require_refusal(status, &error);
+        require(rows.count == 0 && rows.x == NULL, "a table is read whole or not at all");
+        return 0;
+    }
+    require(rows.count > 0, "an accepted table has rows");
+    for (size_t i = 0; i < rows.count; i++)
+        require(isfinite(rows.x[i]) && rows.x[i] > 0 && isfinite(rows.y[i]) && rows.y[i] > 0,
+                "numbers are finite and positive");
+    if (rows.count <= MOST_ROWS && is_chosen(data, size))
+        analyse(&rows);
+    bj_cli_free_csv(&rows);
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* Profiles: whatever is read can be written, read again as the same, shown, and analysed anew. */
+#include "fuzz.h"
+#include "profile/profile.h"
+#include "report/terminal.h"
+#include "runner/keys.h"
+#include "runner/runner.h"
+
+/* The analysis resamples, so its time is that of hundreds of curves. */
+enum { MOST_POINTS = 24, MOST_ROUNDS = 4 };
+
+static char *write_text(const bj_profile *profile, size_t *length) {
+    bj_error error = {""};
+    char *text = NULL;
+    bj_status status = bj_profile_to_json(profile, &text, length, &error);
+    if (status != BJ_OK)
+        fprintf(stderr, "fuzz: %s\n", error.text);
+    require(status == BJ_OK, "what is read can be written");
+    return text;
+}
+
+static void check_round_trip(const char *text, size_t length) {
+    bj_profile profile;
+    bj_error error = {""};
+    size_t again_length = 0;
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_parse("input", text, length, &profile, &error);
+    if (status != BJ_OK)
+        fprintf(stderr, "fuzz: %s\n", error.text);
+    require(status == BJ_OK, "what is written can be read");
+    char *again = write_text(&profile, &again_length);
+    require(again_length == length && memcmp(text, again, length) == 0, "a profile is written as it was read");
+    free(again);
+    bj_profile_free(&profile);
+}
+
+static void show(const bj_profile *profile) {
+    char *page = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&page, &length);
+    require(out != NULL, "memory for a page");
+    for (int utf8 = 0; utf8 < 2; utf8++) {
+        const bj_terminal_style style = {
+            .colour = false, .utf8 = utf8 != 0, .find_probe_of_key = bj_runner_find_probe_of_key};
+        bj_report_print_page(out, profile, &style);
+    }
+    fclose(out);
+    for (size_t i = 0; i < length; i++)
+        require((unsigned char)page[i] >= ' ' || page[i] == '\n', "no control characters on a page");
+    free(page);
+}
+
+static void get_fields(const bj_profile *profile) {
+    static const char *const fields[] = {"value",  "unit",   "interval", "confidence", "p",       "status",
+                                         "reason", "method", "claimed",  "evidence",   "nonsense"};
+    for (size_t i = 0; i < profile->answers.count; i++) {
+        for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++) {
+            char *text = NULL;
+            bj_error error = {""};
+            if (bj_answer_field_to_text(&profile->answers.items[i], fields[j], &text, &error) != BJ_OK)
+                require(text == NULL && error.text[0] != '\0', "a field or a reason");
+            free(text);
+        }
+    }
+}
+
+static bool is_cheap(const bj_profile *profile) {
+    for (size_t i = 0; i < profile->curves.count; i++)
+        if (profile->curves.items[i].x_count > MOST_POINTS || profile->curves.items[i].round_count > MOST_ROUNDS)
+            return false;
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bj_profile profile;
+    bj_error error = {""};
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_parse("input", (const char *)data, size, &profile, &error);
+    if (status != BJ_OK) {
+        require_refusal(status, &error);
+        require(profile.answers.count == 0 && profile.curves.count == 0, "a profile is read whole or not at all");
+        return 0;
+    }
+    size_t length = 0;
+    char *text = write_text(&profile, &length);
+    check_round_trip(text, length);
+    free(text);
+    show(&profile);
+    get_fields(&profile);
+    if (is_cheap(&profile)) {
+        status = bj_runner_reanalyse(&profile, &error);
+        if (status != BJ_OK)
+            fprintf(stderr, "fuzz: %s\n", error.text);
+        require(status == BJ_OK, "odd samples give odd answers, no failure of the whole");
+        text = write_text(&profile, &length);
+        check_round_trip(text, length);
+        free(text);
+    }
+    bj_profile_free(&profile);
+    return 0;
+}

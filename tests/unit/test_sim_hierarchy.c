@@ -278,30 +278,82 @@ static const char *const three_levels =
     "{\"size\": 2097152, \"ways\": 16, \"latency\": 40, \"mapped\": \"physical\", \"index\": \"hashed\"%s}],"
     "\"tlbs\": [{\"entries\": 64, \"ways\": 4}, {\"entries\": 512, \"ways\": 4, \"latency\": 7}]}";
 
-/* The short way through simple machines counts what the long one does. */
-static void test_simple_way_counts_alike(void **state) {
-    (void)state;
+/* Taking independent levels one after the other counts what access by access does. */
+static void count_both_ways(const char *last_level, bj_sim_counts counts[2]) {
     char text[600];
-    snprintf(text, sizeof text, three_levels, "");
+    snprintf(text, sizeof text, three_levels, last_level);
     size_t count = 0;
-    bj_sim_counts counts[2];
     uint32_t *places = random_places(3 << 20, 64, 9, &count);
-    for (int simple = 0; simple < 2; simple++) {
+    for (int by_levels = 0; by_levels < 2; by_levels++) {
         bj_machine *machine = open_text(text, 7);
         bj_arena *arena = open_arena(machine, 4 << 20, BJ_PAGES_BASE);
         bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
-        assert_true(hierarchy->simple);
-        hierarchy->simple = simple;
+        assert_true(hierarchy->independent);
+        hierarchy->independent = by_levels;
         for (size_t part = 1; part <= 128; part *= 2)
             for (int lap = 0; lap < 3; lap++)
                 bj_sim_visit_places(hierarchy, cpu_of(machine, 0), arena->mapping, places, count / part);
-        counts[simple] = cpu_of(machine, 0)->counts;
+        counts[by_levels] = cpu_of(machine, 0)->counts;
         machine->verbs->close_arena(machine, arena);
         close_machine(machine);
     }
-    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
     for (int i = 0; i < 4; i++)
         assert_true(counts[0].hits[i] > 500);
+    free(places);
+}
+
+static void test_by_levels_counts_alike(void **state) {
+    (void)state;
+    bj_sim_counts counts[2];
+    count_both_ways("", counts);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+    count_both_ways(", \"replacement\": \"plru\"", counts);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+    /* The last level alone draws, so that even its draws are the same. */
+    count_both_ways(", \"replacement\": \"random\"", counts);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+}
+
+/* Where nearer levels have settled, what they let through tells the farther ones everything. */
+static void test_far_levels_need_only_what_passes(void **state) {
+    (void)state;
+    char text[600];
+    snprintf(text, sizeof text, three_levels, ", \"replacement\": \"random\"");
+    size_t count = 0, passing = 0;
+    uint32_t *places = random_places(2200 << 10, 64, 9, &count), *passed = malloc(count * sizeof *passed);
+    uint8_t *levels = malloc(count);
+    assert_non_null(passed);
+    assert_non_null(levels);
+    bj_sim_counts laps[2];
+    for (int far = 0; far < 2; far++) {
+        bj_machine *machine = open_text(text, 7);
+        bj_arena *arena = open_arena(machine, 4 << 20, BJ_PAGES_BASE);
+        bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
+        bj_sim_cpu *cpu = cpu_of(machine, 0);
+        for (int lap = 0; lap < 2; lap++)
+            bj_sim_visit_noting_levels(hierarchy, cpu, arena->mapping, places, count, levels);
+        passing = 0;
+        for (size_t i = 0; i < count; i++) {
+            passed[passing] = places[i];
+            passing += levels[i] >= 2;
+        }
+        bj_sim_counts before = cpu->counts;
+        if (far)
+            bj_sim_visit_far_levels(hierarchy, cpu, arena->mapping, passed, passing, 2);
+        else
+            bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count);
+        for (int i = 0; i < 4; i++)
+            laps[far].hits[i] = cpu->counts.hits[i] - before.hits[i];
+        machine->verbs->close_arena(machine, arena);
+        close_machine(machine);
+    }
+    assert_int_equal(laps[1].hits[0] + laps[1].hits[1], 0);
+    assert_int_equal(laps[0].hits[0] + laps[0].hits[1], count - passing);
+    assert_true(laps[0].hits[2] > 500 && laps[0].hits[3] > 500);
+    assert_int_equal(laps[0].hits[2], laps[1].hits[2]);
+    assert_int_equal(laps[0].hits[3], laps[1].hits[3]);
+    free(levels);
+    free(passed);
     free(places);
 }
 
@@ -409,7 +461,8 @@ int main(void) {
         cmocka_unit_test(test_tlb_levels),
         cmocka_unit_test(test_prefetchers_of_neighbours),
         cmocka_unit_test(test_region_prefetcher),
-        cmocka_unit_test(test_simple_way_counts_alike),
+        cmocka_unit_test(test_by_levels_counts_alike),
+        cmocka_unit_test(test_far_levels_need_only_what_passes),
         cmocka_unit_test(test_cold_lap_leaves_the_same),
         cmocka_unit_test(test_cold_lap_with_long_lines),
         cmocka_unit_test(test_prefetchers_sleep_through_random_orders),

@@ -121,13 +121,14 @@ void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
 }
 
 /* xorshift64*, upper half: the model draws one a miss, so it must cost next to nothing. */
-static uint32_t draw(uint64_t *state, uint32_t bound) {
-    uint64_t x = *state;
+static uint64_t next_state(uint64_t x) {
     x ^= x >> 12;
     x ^= x << 25;
-    x ^= x >> 27;
-    *state = x;
-    return (uint32_t)((((x * 0x2545f4914f6cdd1du) >> 32) * bound) >> 32);
+    return x ^ x >> 27;
+}
+
+static uint32_t draw_below(uint64_t state, uint32_t bound) {
+    return (uint32_t)((((state * 0x2545f4914f6cdd1du) >> 32) * bound) >> 32);
 }
 
 static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_t *tags, uint32_t own) {
@@ -139,7 +140,7 @@ static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_
         }
     }
     if (cache->shape->replacement == BJ_SIM_RANDOM)
-        return draw(cache->random_state, own);
+        return draw_below(*cache->random_state = next_state(*cache->random_state), own);
     if (has_tree(cache->shape))
         return pick_from_tree(cache->used[set], cache->shape->ways, own);
     return pick_from_bits(cache->used[set], own);
@@ -153,6 +154,24 @@ uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line
     if (cache->shape->replacement == BJ_SIM_PLRU)
         bj_sim_touch_plru(cache, set, way);
     return victim;
+}
+
+bool bj_sim_use_line_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+    int way = bj_sim_find_line(cache, set, line);
+    if (shape->replacement == BJ_SIM_RANDOM && bj_sim_find_line(cache, set, BJ_SIM_NO_LINE) < 0) {
+        /* A full set under random replacement hits or misses as chance has it: both in the same instructions. */
+        uint64_t state = *cache->random_state, drawn = next_state(state);
+        uint32_t place = way >= 0 ? (uint32_t)way : draw_below(drawn, bj_sim_own_ways(shape, set));
+        tags[place] = line;
+        *cache->random_state = way >= 0 ? state : drawn;
+    } else if (way < 0) {
+        bj_sim_insert_anywhere(cache, set, line);
+    } else {
+        bj_sim_touch_way(cache, set, way);
+    }
+    return way >= 0;
 }
 
 void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way) {

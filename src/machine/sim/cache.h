@@ -73,6 +73,7 @@ void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way);
 /* The parts of the functions below that lru does not need. */
 void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way);
 uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line);
+bool bj_sim_use_line_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line);
 
 static inline uint32_t bj_sim_pick_set(const bj_sim_cache_shape *shape, uint64_t virtual_address,
                                        uint64_t physical_address) {
@@ -192,6 +193,15 @@ static inline bool bj_sim_lru_use(uint32_t *tags, uint32_t own, uint32_t stride,
     default:
         return bj_sim_lru_use_fixed(tags, own, stride, tag);
     }
+}
+
+/* Any replacement: the same with a set's number; true: it was there. */
+static inline bool bj_sim_use_line(bj_sim_cache *cache, uint32_t set, uint32_t line) {
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
+    if (shape->replacement == BJ_SIM_LRU)
+        return bj_sim_lru_use(tags, bj_sim_own_ways(shape, set), shape->stride, line);
+    return bj_sim_use_line_anywhere(cache, set, line);
 }
 
 #endif

@@ -5,17 +5,27 @@
 #include "base/random.h"
 #include "machine/machine.h"
 
-static bool is_simple(const bj_sim_spec *spec) {
-    bool simple = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0 && spec->neighbour == 0;
+static bool has_independent_levels(const bj_sim_spec *spec) {
+    bool independent = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0;
     for (size_t i = 0; i < spec->cache_count; i++)
-        simple = simple && spec->caches[i].replacement == BJ_SIM_LRU && spec->caches[i].policy == BJ_SIM_NEITHER;
+        independent = independent && spec->caches[i].policy == BJ_SIM_NEITHER;
+    return independent;
+}
+
+static bool is_simple(const bj_sim_spec *spec) {
+    bool simple = has_independent_levels(spec) && spec->neighbour == 0;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        simple = simple && spec->caches[i].replacement == BJ_SIM_LRU;
     return simple;
 }
 
 bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,
                                 uint64_t seed, bj_error *error) {
-    *hierarchy = (bj_sim_hierarchy){
-        .spec = spec, .space = space, .random_state = bj_random_mix(seed, 0) | 1, .simple = is_simple(spec)};
+    *hierarchy = (bj_sim_hierarchy){.spec = spec,
+                                    .space = space,
+                                    .random_state = bj_random_mix(seed, 0) | 1,
+                                    .simple = is_simple(spec),
+                                    .independent = has_independent_levels(spec)};
     bool have_memory = (hierarchy->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL;
     for (size_t i = 0; i < spec->cache_count; i++) {
         size_t instances = spec->cpus / spec->caches[i].shared_by;
@@ -178,11 +188,11 @@ static unsigned fetch(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t add
     return found;
 }
 
-static void load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
+static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
     unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
     cpu->counts.hits[hit]++;
     if (hierarchy->spec->prefetchers == 0)
-        return;
+        return hit;
     const bj_sim_prefetch_rules rules = {
         .prefetchers = hierarchy->spec->prefetchers,
         .line_shift = hierarchy->shapes[0].line_shift,
@@ -194,6 +204,7 @@ static void load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address,
     for (unsigned i = 0; i < count; i++)
         fetch(hierarchy, cpu, wanted[i].address, bj_sim_translate(hierarchy->space, wanted[i].address),
               wanted[i].level);
+    return hit;
 }
 
 static void look_up_page(const bj_sim_spec *spec, bj_sim_cpu *cpu, uint32_t page) {
@@ -209,7 +220,6 @@ enum { BLOCK = 32 };
 
 typedef struct {
     uint64_t virtual_address[BLOCK], physical_address[BLOCK];
-    uint32_t page[BLOCK];
 } block;
 
 /* Tables below this stay in the host's nearest caches anyway. */
@@ -219,9 +229,8 @@ static bool is_large(const bj_sim_cache_shape *shape) {
     return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > SMALL_TABLE;
 }
 
-static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cache, uint64_t address,
-                        uint64_t physical) {
-    const uint32_t *tags = cache->tags + (size_t)bj_sim_pick_set(shape, address, physical) * shape->stride;
+static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cache, uint32_t set) {
+    const uint32_t *tags = cache->tags + (size_t)set * shape->stride;
     __builtin_prefetch(tags, 1);
     __builtin_prefetch(tags + shape->ways - 1, 1);
 }
@@ -236,62 +245,120 @@ static void ask_for_victims(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu 
         if (victim == BJ_SIM_NO_LINE)
             continue;
         uint64_t address = (uint64_t)victim << nearer->line_shift;
-        ask_for_set(&hierarchy->shapes[level], cpu->caches[level], address,
-                    bj_sim_translate(hierarchy->space, address));
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        ask_for_set(shape, cpu->caches[level],
+                    bj_sim_pick_set(shape, address, bj_sim_translate(hierarchy->space, address)));
     }
 }
 
-static void prepare_block(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                          const uint32_t *places, size_t count, block *prepared) {
-    /* Huge pages have names of their own in the TLBs. */
-    uint32_t kind = mapping->huge ? UINT32_C(1) << 31 : 0;
+static void find_addresses(const bj_sim_hierarchy *hierarchy, const bj_sim_mapping *mapping, const uint32_t *places,
+                           size_t count, block *prepared) {
     for (size_t i = 0; i < count; i++) {
         uint64_t address = mapping->address + (uint64_t)places[i] * BJ_WALK_WORD_BYTES;
         prepared->virtual_address[i] = address;
         prepared->physical_address[i] = bj_sim_translate(hierarchy->space, address);
-        prepared->page[i] = (uint32_t)(address >> mapping->page_shift) | kind;
     }
+}
+
+static void look_up_pages(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                          const block *prepared, size_t count) {
+    /* Huge pages have names of their own in the TLBs. */
+    uint32_t kind = mapping->huge ? UINT32_C(1) << 31 : 0;
+    for (size_t i = 0; i < count; i++)
+        look_up_page(hierarchy->spec, cpu, (uint32_t)(prepared->virtual_address[i] >> mapping->page_shift) | kind);
+}
+
+static void ask_for_sets(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const block *prepared,
+                         size_t count) {
     for (size_t level = 0; level < hierarchy->spec->cache_count; level++) {
         const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
         if (!is_large(shape))
             continue;
         for (size_t i = 0; i < count; i++)
-            ask_for_set(shape, cpu->caches[level], prepared->virtual_address[i], prepared->physical_address[i]);
+            ask_for_set(shape, cpu->caches[level],
+                        bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]));
         if (shape->policy == BJ_SIM_EXCLUSIVE)
             ask_for_victims(hierarchy, cpu, level, prepared, count);
     }
 }
 
-static void load_block_simply(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count) {
-    unsigned levels = (unsigned)hierarchy->spec->cache_count;
-    for (size_t i = 0; i < count; i++) {
-        unsigned level = 0;
-        for (; level < levels; level++) {
-            const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
-            uint32_t set = bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]);
-            uint32_t line = (uint32_t)(prepared->virtual_address[i] >> shape->line_shift);
-            if (bj_sim_lru_use(cpu->caches[level]->tags + (size_t)set * shape->stride, shape->ways, shape->stride,
-                               line))
-                break;
+/* Independent levels are taken one after the other, each seeing what the nearer ones let through: no branch depends on
+ * where an access hits, which no host could predict. Draws of random replacement then come in another order than
+ * access by access, but each is as random. */
+static void load_by_levels(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count,
+                           size_t nearest, uint8_t *levels) {
+    uint32_t lines[BLOCK], sets[BLOCK];
+    uint8_t through[BLOCK];
+    for (size_t i = 0; i < count; i++)
+        through[i] = (uint8_t)i;
+    size_t level = nearest;
+    for (; level < hierarchy->spec->cache_count && count > 0; level++) {
+        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        bj_sim_cache *cache = cpu->caches[level];
+        for (size_t i = 0; i < count; i++) {
+            uint64_t address = prepared->virtual_address[through[i]];
+            lines[i] = (uint32_t)(address >> shape->line_shift);
+            sets[i] = bj_sim_pick_set(shape, address, prepared->physical_address[through[i]]);
         }
-        cpu->counts.hits[level]++;
+        if (is_large(shape)) {
+            for (size_t i = 0; i < count; i++)
+                ask_for_set(shape, cache, sets[i]);
+        }
+        size_t missed = 0;
+        for (size_t i = 0; i < count; i++) {
+            bool hit = bj_sim_use_line(cache, sets[i], lines[i]);
+            if (levels != NULL)
+                levels[through[i]] = (uint8_t)level;
+            through[missed] = through[i];
+            missed += !hit;
+        }
+        cpu->counts.hits[level] += count - missed;
+        count = missed;
     }
+    cpu->counts.hits[level] += count;
+    for (size_t i = 0; levels != NULL && i < count; i++)
+        levels[through[i]] = (uint8_t)level;
+}
+
+/* `levels` may be NULL. */
+static void visit(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping, const uint32_t *places,
+                  size_t count, uint8_t *levels) {
+    block prepared;
+    for (size_t done = 0; done < count; done += BLOCK) {
+        size_t now = count - done < BLOCK ? count - done : BLOCK;
+        uint8_t *here = levels != NULL ? levels + done : NULL;
+        find_addresses(hierarchy, mapping, places + done, now, &prepared);
+        look_up_pages(hierarchy, cpu, mapping, &prepared, now);
+        if (hierarchy->independent &&
+            (hierarchy->spec->prefetchers == 0 || bj_sim_pass_strides(&cpu->prefetch, prepared.virtual_address, now))) {
+            load_by_levels(hierarchy, cpu, &prepared, now, 0, here);
+            continue;
+        }
+        ask_for_sets(hierarchy, cpu, &prepared, now);
+        for (size_t i = 0; i < now; i++) {
+            unsigned hit = load(hierarchy, cpu, prepared.virtual_address[i], prepared.physical_address[i]);
+            if (here != NULL)
+                here[i] = (uint8_t)hit;
+        }
+    }
+}
+
+void bj_sim_visit_noting_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                                const uint32_t *places, size_t count, uint8_t *levels) {
+    visit(hierarchy, cpu, mapping, places, count, levels);
 }
 
 void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                          const uint32_t *places, size_t count) {
+    visit(hierarchy, cpu, mapping, places, count, NULL);
+}
+
+void bj_sim_visit_far_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                             const uint32_t *places, size_t count, size_t nearest) {
     block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t now = count - done < BLOCK ? count - done : BLOCK;
-        prepare_block(hierarchy, cpu, mapping, places + done, now, &prepared);
-        for (size_t i = 0; i < now; i++)
-            look_up_page(hierarchy->spec, cpu, prepared.page[i]);
-        if (hierarchy->simple &&
-            (hierarchy->spec->prefetchers == 0 || bj_sim_pass_strides(&cpu->prefetch, prepared.virtual_address, now))) {
-            load_block_simply(hierarchy, cpu, &prepared, now);
-        } else {
-            for (size_t i = 0; i < now; i++)
-                load(hierarchy, cpu, prepared.virtual_address[i], prepared.physical_address[i]);
-        }
+        find_addresses(hierarchy, mapping, places + done, now, &prepared);
+        load_by_levels(hierarchy, cpu, &prepared, now, nearest, NULL);
     }
 }

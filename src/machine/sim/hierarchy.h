@@ -34,7 +34,8 @@ typedef struct {
     size_t open_count[BJ_SIM_MAX_CACHES];
     bj_sim_cpu **cpus; /* by tree position, made when first used */
     uint64_t random_state;
-    bool simple; /* every level lru and neither, no prefetcher but for strides, no neighbour: the short way through */
+    bool simple;      /* every level lru and neither, no prefetcher but for strides, no neighbour */
+    bool independent; /* every level neither, no prefetcher but for strides: no level acts on a nearer one */
 } bj_sim_hierarchy;
 
 bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,
@@ -46,6 +47,13 @@ bj_status bj_sim_get_cpu(bj_sim_hierarchy *hierarchy, size_t position, bj_sim_cp
 /* Visits places[0 .. count) of the mapping, in words, adding to cpu->counts. */
 void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                          const uint32_t *places, size_t count);
+/* The same; levels[0 .. count) receives where each hit. */
+void bj_sim_visit_noting_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                                const uint32_t *places, size_t count, uint8_t *levels);
+/* The same for loads that are known to miss all caches nearer than `nearest`, and whose TLB look-ups are counted
+ * elsewhere. Independent levels and no prefetchers only. */
+void bj_sim_visit_far_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                             const uint32_t *places, size_t count, size_t nearest);
 /* Forgets every line of the caches that the cpu uses. */
 void bj_sim_empty_caches_of(bj_sim_cpu *cpu, size_t cache_count);
 void bj_sim_empty_all_caches(bj_sim_hierarchy *hierarchy);

@@ -3,7 +3,8 @@
  * Several walks take turns, access by access.
  *
  * Shortcuts leave the samples as they are. When two laps of a short walk hit and miss alike, so will all later ones,
- * and batches are added up from what one lap took. The building lap of a long walk misses everywhere, so that its
+ * and batches are added up from what one lap took; where that holds for the nearer levels alone, only what they let
+ * through is simulated. The building lap of a long walk misses everywhere, so that its
  * outcome is written down (cold_lap.h) but for its end, and not even that where nothing of it would survive the end. */
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +17,22 @@ enum {
     BATCH_ACCESSES = 20000,
     SHORT_WALK = 65536,
     WARM_LAPS_MAX = 8,
-    LEAST_COLD = 8192, /* walks of fewer places are simulated from the first access on */
-    PIECE = 32         /* accesses whose cost is recorded together */
+    RECORDED_LAPS_MAX = 4, /* exclusive levels take a lap or two more than the others to settle */
+    LEAST_COLD = 8192,     /* walks of fewer places are simulated from the first access on */
+    PIECE = 32             /* accesses whose cost is recorded together */
 };
 
 /* Hits of the first level do not wait for each other, but no core starts more than two loads a cycle. */
 static const double LOAD_CYCLES = 0.5;
+
+/* What all later laps have in common, once the TLBs and the nearest levels have settled. */
+typedef struct {
+    double *cycles; /* spent in what has settled, up to each piece, the whole lap last; NULL: nothing is known */
+    size_t settled; /* levels, memory being one; the rest is simulated for what these let through */
+    /* What they let through: its places, and how many of them come before each piece. */
+    uint32_t *passing;
+    size_t *passing_before;
+} record;
 
 typedef struct {
     const bj_walk *walk;
@@ -33,26 +44,38 @@ typedef struct {
     size_t simulated_from; /* and the part that is simulated */
     bool distinct;         /* each line is visited once in a lap */
     size_t position;       /* where the next access is */
-    /* Where all later laps are alike: cycles of a lap up to each piece, the whole lap last; else NULL. */
-    double *lap_cycles;
+    record lap;
 } walker;
 
-static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_sim_counts *from) {
+/* How many of the loads that miss the first level wait at once. */
+static double overlap_of(const bj_sim_spec *spec, const walker *who) {
+    return fmin(who->chains, (double)spec->misses_in_flight);
+}
+
+static double count_tlb_cycles(const bj_sim_spec *spec, const walker *who, const bj_sim_counts *from) {
     const bj_sim_counts *to = &who->cpu->counts;
-    double first_each = spec->caches[0].latency_cycles;
-    if (who->chains > 1)
-        first_each = fmax(first_each / who->chains, LOAD_CYCLES);
     double cycles = 0;
-    for (size_t i = 1; i < spec->cache_count; i++)
-        cycles += (double)(to->hits[i] - from->hits[i]) * spec->caches[i].latency_cycles;
-    cycles += (double)(to->hits[spec->cache_count] - from->hits[spec->cache_count]) * who->memory_cycles;
     /* The first level's look-up is part of the load-to-use latency. */
     for (size_t i = 1; i < spec->tlb_count; i++)
         cycles += (double)(to->tlb_hits[i] - from->tlb_hits[i]) * spec->tlbs[i].latency_cycles;
     if (spec->tlb_count > 0)
         cycles += (double)(to->tlb_hits[spec->tlb_count] - from->tlb_hits[spec->tlb_count]) * spec->walk_cycles;
-    return cycles / fmin(who->chains, (double)spec->misses_in_flight) +
-           (double)(to->hits[0] - from->hits[0]) * first_each;
+    return cycles / overlap_of(spec, who);
+}
+
+static double cycles_at(const bj_sim_spec *spec, const walker *who, size_t level) {
+    if (level == 0 && who->chains > 1)
+        return fmax(spec->caches[0].latency_cycles / who->chains, LOAD_CYCLES);
+    double latency = level < spec->cache_count ? spec->caches[level].latency_cycles : who->memory_cycles;
+    return level == 0 ? latency : latency / overlap_of(spec, who);
+}
+
+static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_sim_counts *from) {
+    const bj_sim_counts *to = &who->cpu->counts;
+    double cycles = count_tlb_cycles(spec, who, from);
+    for (size_t i = 0; i <= spec->cache_count; i++)
+        cycles += (double)(to->hits[i] - from->hits[i]) * cycles_at(spec, who, i);
+    return cycles;
 }
 
 static void advance(bj_sim_machine *self, walker *who, size_t accesses) {
@@ -207,47 +230,144 @@ static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size
     return BJ_OK;
 }
 
-/* After the second lap of a lone short walk, whose counts began at `before`: goes round once more, recording, and keeps
- * the record if this lap was like the last. */
+/* Whether a level whose last two laps were alike will stay so. LRU does, if nothing but this walk acts on it. What
+ * chance or a neighbour decides does when it is not asked: `beyond` loads of a lap went further. */
+static bool stays_settled(const bj_sim_spec *spec, size_t level, uint64_t seen, uint64_t beyond) {
+    if (level == spec->cache_count)
+        return true;
+    if (spec->neighbour > 0 && level + 1 == spec->cache_count)
+        return seen == 0;
+    return spec->caches[level].replacement != BJ_SIM_RANDOM || beyond == 0;
+}
+
+/* Two laps, from the first counts to the second and from there to now: how many of the nearest levels hit alike. */
+static size_t count_settled(const bj_sim_machine *self, const walker *who, const bj_sim_counts *first,
+                            const bj_sim_counts *second) {
+    const bj_sim_counts *now = &who->cpu->counts;
+    size_t levels = self->spec->cache_count + 1, settled = 0;
+    uint64_t seen = who->walk->count;
+    for (; settled < levels; settled++) {
+        uint64_t hits = now->hits[settled] - second->hits[settled];
+        if (hits != second->hits[settled] - first->hits[settled] ||
+            !stays_settled(self->spec, settled, seen, seen - hits))
+            break;
+        seen -= hits;
+    }
+    /* Before the last has settled, alike counts are proof under LRU alone. */
+    for (size_t i = 0; i < settled && settled < levels; i++) {
+        if (self->spec->caches[i].replacement != BJ_SIM_LRU)
+            return i;
+    }
+    return settled;
+}
+
+static bool tlbs_settled(const walker *who, const bj_sim_counts *first, const bj_sim_counts *second) {
+    bool alike = true;
+    for (size_t i = 0; i <= BJ_SIM_MAX_TLBS; i++)
+        alike = alike && who->cpu->counts.tlb_hits[i] - second->tlb_hits[i] == second->tlb_hits[i] - first->tlb_hits[i];
+    return alike;
+}
+
+static void free_record(record *lap) {
+    free(lap->cycles);
+    free(lap->passing);
+    free(lap->passing_before);
+    *lap = (record){0};
+}
+
+/* One lap; `levels` receives where it hit, lap->cycles the TLBs' part. */
+static void go_round_recording(bj_sim_machine *self, walker *who, uint8_t *levels) {
+    size_t count = who->walk->count, piece = 0;
+    bj_sim_counts start = who->cpu->counts;
+    for (size_t at = 0; at < count; at += PIECE, piece++) {
+        who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
+        bj_sim_visit_noting_levels(&self->hierarchy, who->cpu, who->mapping, who->walk->places + at,
+                                   count - at < PIECE ? count - at : PIECE, levels + at);
+    }
+    who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
+}
+
+/* The loads of the lap, by where they hit: into the cycles, or into the list of those to be simulated. */
+static void split_lap(const bj_sim_spec *spec, walker *who, const uint8_t *levels) {
+    size_t count = who->walk->count, passing = 0, piece = 0;
+    double cycles = 0, each[BJ_SIM_MAX_CACHES + 1];
+    for (size_t i = 0; i <= spec->cache_count; i++)
+        each[i] = cycles_at(spec, who, i);
+    for (size_t i = 0; i < count; i++) {
+        if (i % PIECE == 0) {
+            who->lap.passing_before[piece] = passing;
+            who->lap.cycles[piece++] += cycles;
+        }
+        if (levels[i] < who->lap.settled)
+            cycles += each[levels[i]];
+        else
+            who->lap.passing[passing++] = who->walk->places[i];
+    }
+    who->lap.passing_before[piece] = passing;
+    who->lap.cycles[piece] += cycles;
+}
+
+/* After the laps of a lone short walk, the counts of the last having begun at `before`: goes round until laps are alike
+ * and keeps the record of one. */
 static bj_status record_lap(bj_sim_machine *self, walker *who, const bj_sim_counts *before, bj_error *error) {
     size_t count = who->walk->count, pieces = (count + PIECE - 1) / PIECE;
-    double *cycles = malloc((pieces + 1) * sizeof *cycles);
-    if (cycles == NULL)
+    uint8_t *levels = malloc(count);
+    who->lap.cycles = malloc((pieces + 1) * sizeof *who->lap.cycles);
+    who->lap.passing = malloc(count * sizeof *who->lap.passing);
+    who->lap.passing_before = malloc((pieces + 1) * sizeof *who->lap.passing_before);
+    if (!levels || !who->lap.cycles || !who->lap.passing || !who->lap.passing_before) {
+        free(levels);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
-    bj_sim_counts start = who->cpu->counts;
-    for (size_t i = 0; i < pieces; i++) {
-        cycles[i] = count_cycles(self->spec, who, &start);
-        advance(self, who, count - i * PIECE < PIECE ? count - i * PIECE : PIECE);
     }
-    cycles[pieces] = count_cycles(self->spec, who, &start);
-    bool alike = true;
-    for (size_t i = 0; i <= BJ_SIM_MAX_CACHES; i++)
-        alike = alike && who->cpu->counts.hits[i] - start.hits[i] == start.hits[i] - before->hits[i];
-    for (size_t i = 0; i <= BJ_SIM_MAX_TLBS; i++)
-        alike = alike && who->cpu->counts.tlb_hits[i] - start.tlb_hits[i] == start.tlb_hits[i] - before->tlb_hits[i];
-    if (alike)
-        who->lap_cycles = cycles;
+    bj_sim_counts first, second = *before;
+    /* A part of the levels can only be left alone where the others do not act on it. */
+    bool divisible = self->hierarchy.independent && self->spec->prefetchers == 0;
+    bool known = false;
+    for (unsigned lap = 0; lap < RECORDED_LAPS_MAX && !known; lap++) {
+        first = second;
+        second = who->cpu->counts;
+        go_round_recording(self, who, levels);
+        who->lap.settled = count_settled(self, who, &first, &second);
+        known = tlbs_settled(who, &first, &second) && (who->lap.settled > self->spec->cache_count || divisible);
+    }
+    if (known)
+        split_lap(self->spec, who, levels);
     else
-        free(cycles);
+        free_record(&who->lap);
+    free(levels);
     return BJ_OK;
 }
 
-/* Cycles from the start of a recorded lap to a place in it; within a piece, evenly. */
+/* From the start of a recorded lap to a place in it, within a piece evenly. */
 static double cycles_up_to(const walker *who, size_t place) {
     size_t piece = place / PIECE, count = who->walk->count;
     if (place == count)
-        return who->lap_cycles[(count + PIECE - 1) / PIECE];
+        return who->lap.cycles[(count + PIECE - 1) / PIECE];
     size_t length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
     double part = (double)(place - piece * PIECE) / (double)length;
-    return who->lap_cycles[piece] * (1 - part) + who->lap_cycles[piece + 1] * part;
+    return who->lap.cycles[piece] * (1 - part) + who->lap.cycles[piece + 1] * part;
 }
 
-/* Goes on along a recorded lap; returns the cycles. */
-static double replay(walker *who, size_t accesses) {
+static size_t passing_up_to(const walker *who, size_t place) {
+    size_t piece = place / PIECE, count = who->walk->count;
+    if (place == count)
+        return who->lap.passing_before[(count + PIECE - 1) / PIECE];
+    size_t length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
+    size_t here = who->lap.passing_before[piece + 1] - who->lap.passing_before[piece];
+    return who->lap.passing_before[piece] + here * (place - piece * PIECE) / length;
+}
+
+/* Goes on along a recorded lap, simulating what its settled levels let through; returns the cycles of those. */
+static double replay(bj_sim_machine *self, walker *who, size_t accesses) {
     size_t count = who->walk->count, end = who->position + accesses;
     double laps = (double)(end / count);
     double cycles = laps * cycles_up_to(who, count) + cycles_up_to(who, end % count) - cycles_up_to(who, who->position);
-    who->position = end % count;
+    for (; end > 0; end -= end < count ? end : count) {
+        size_t from = passing_up_to(who, who->position), to = passing_up_to(who, end < count ? end : count);
+        bj_sim_visit_far_levels(&self->hierarchy, who->cpu, who->mapping, who->lap.passing + from, to - from,
+                                who->lap.settled);
+        who->position = end < count ? end : 0;
+    }
     return cycles;
 }
 
@@ -258,11 +378,13 @@ static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_
     update_neighbour(self);
     for (size_t i = 0; i < count; i++)
         before[i] = walkers[i].cpu->counts;
-    bool recorded = walkers[0].lap_cycles != NULL;
-    if (!recorded)
+    double settled_cycles = 0;
+    if (walkers[0].lap.cycles != NULL)
+        settled_cycles = replay(self, walkers, batch);
+    else
         advance_all(self, walkers, count, accesses);
     for (size_t i = 0; i < count; i++) {
-        double cycles = recorded ? replay(&walkers[i], batch) : count_cycles(self->spec, &walkers[i], &before[i]);
+        double cycles = settled_cycles + count_cycles(self->spec, &walkers[i], &before[i]);
         double ns = bj_sim_add_noise(&self->noise, cycles / (double)batch / self->spec->clock_ghz, self->clock_s);
         samples[i * repetitions] = ns;
         longest_ns = fmax(longest_ns, ns * (double)batch);
@@ -298,8 +420,7 @@ static bj_status run_interleaved(bj_machine *machine, const bj_walk *walks, size
     if (status != BJ_OK)
         goto done;
     size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
-    if (walk_count == 1 && walks[0].count <= SHORT_WALK && self->spec->neighbour == 0 &&
-        walks[0].count < batch * effort->repetitions / 2)
+    if (walk_count == 1 && walks[0].count <= SHORT_WALK && walks[0].count < batch * effort->repetitions / 2)
         status = record_lap(self, walkers, before, error);
     if (status != BJ_OK)
         goto done;
@@ -309,7 +430,7 @@ static bj_status run_interleaved(bj_machine *machine, const bj_walk *walks, size
         run_batch(self, walkers, walk_count, accesses, before, ns_per_access + i, effort->repetitions);
 done:
     if (walkers != NULL)
-        free(walkers[0].lap_cycles);
+        free_record(&walkers[0].lap);
     free(before);
     free(accesses);
     free(walkers);

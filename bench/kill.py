@@ -4,7 +4,7 @@
 usage: kill.py [--program build/blackjack] [--runs 200] [--machine NAME]... [--seeds 3] [--seed N]
 
 Each run measures a simulated machine at quick effort and gets SIGKILL: three in four at a moment drawn evenly from
-the time that a whole run takes, the others while a journal is being written (as soon as its temporary file is seen,
+the time that a whole run takes (one that ends before it is not counted, but checked as well), the others while a journal is being written (as soon as its temporary file is seen,
 or some tenths of a millisecond later). Then
 - the file on disk, if there is one, must be a valid profile that holds every probe that was reported as done,
 - `--resume` must end with status 0 and a profile that holds all probes,
@@ -111,6 +111,15 @@ class Bench:
                 return
             before = now
 
+    def wait_for_moment(self, child, machine, draw):
+        """Until a moment of a whole run, or until the run ends: then it is known again how long one takes."""
+        start = time.monotonic()
+        try:
+            child.wait(draw.uniform(0, 1.1 * self.seconds[machine]))
+            self.seconds[machine] = time.monotonic() - start
+        except subprocess.TimeoutExpired:
+            pass
+
     def kill_one(self, machine, seed, draw):
         """One run, killed and resumed; what it was like."""
         folder = tempfile.mkdtemp(dir=self.folder)
@@ -124,7 +133,7 @@ class Bench:
                 self.wait_for_journal(child, folder, draw.randint(1, len(self.probes) + 2))
                 time.sleep(draw.choice([0, 1e-4, 3e-4, 1e-3]))
             else:
-                time.sleep(draw.uniform(0, self.seconds[machine]))
+                self.wait_for_moment(child, machine, draw)
             child.send_signal(signal.SIGKILL)
             status = child.wait(PATIENCE_S)
         with open(said_path, encoding="utf-8") as said:
@@ -172,23 +181,25 @@ def main():
         bench = Bench(os.path.abspath(options.program), folder)
         for machine in machines:
             bench.measure_whole(machine, 1)
-        for i in range(options.runs):
+        while sum(r["killed"] for r in results) + len(breaches) < options.runs and len(results) < 4 * options.runs:
             machine, run_seed = draw.choice(machines), draw.randint(1, options.seeds)
             try:
                 results.append(bench.kill_one(machine, run_seed, draw))
             except (Breach, subprocess.TimeoutExpired) as breach:
-                breaches.append(f"run {i}, {machine}, seed {run_seed}: {breach}")
+                breaches.append(f"run {len(results) + len(breaches)}, {machine}, seed {run_seed}: {breach}")
     print(f"moments drawn with --seed {seed}; machines {', '.join(machines)}; probes {', '.join(bench.probes)}")
-    print(f"{options.runs} runs: {sum(r['killed'] for r in results)} killed, the others had ended by then")
-    print(f"  during a journal: {sum(r['killed'] and r['in_journal'] for r in results)}, "
-          f"temporary file left by the kill: {sum(r['left'] > 0 for r in results)}")
-    print(f"  no file yet: {sum(not r['file'] for r in results)}; probes in the file: "
-          + ", ".join(f"{done}: {sum(r['file'] and r['done'] == done for r in results)}"
+    killed = [r for r in results if r["killed"]]
+    print(f"{len(killed)} runs killed, {len(results) - len(killed)} more had ended by then")
+    print(f"  during a journal: {sum(r['in_journal'] for r in killed)}, "
+          f"temporary file left by the kill: {sum(r['left'] > 0 for r in killed)}")
+    print(f"  no file yet: {sum(not r['file'] for r in killed)}; probes in the file: "
+          + ", ".join(f"{done}: {sum(r['file'] and r['done'] == done for r in killed)}"
                       for done in range(len(bench.probes) + 1)))
-    print(f"kept, valid, resumed to the same answers, nothing left behind: {len(results)} of {options.runs}")
+    print(f"kept, valid, resumed to the same answers, nothing left behind: {len(killed)} of "
+          f"{len(killed) + len(breaches)}")
     for breach in breaches:
         print(f"LOST: {breach}")
-    return 1 if breaches else 0
+    return 1 if breaches or len(killed) < options.runs else 0
 
 
 if __name__ == "__main__":

@@ -324,12 +324,12 @@ static int run(const bj_cli_arguments *arguments) {
 
 static const bj_cli_option options[] = {
     {"output", 'o', "FILE", "the profile (default blackjack-profile.json); '-': standard output"},
-    {"force", 0, NULL, "replace the file if it exists"},
-    {"resume", 0, NULL, "go on with the file: probes that are in it are not run again"},
+    {"force", 0, NULL, "replace the file if it exists, from the start"},
+    {"resume", 0, NULL, "go on with the file, its seed and effort: probes that are in it are not run again"},
     {"machine", 0, "MACHINE", "native (default), or sim:FILE for a simulated one"},
     {"effort", 0, "EFFORT", "quick, normal (default) or thorough"},
     {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
-    {"budget", 0, "SECONDS", "end after about this time with what there is"},
+    {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
     {"quiet", 'q', NULL, "only errors on standard error"},
@@ -341,11 +341,13 @@ const bj_cli_command bj_cli_command_run = {
                 "[--effort quick|normal|thorough] [--cpus LIST] [--budget SECONDS] [--seed N]\n"
                 "[--method NAME] [--quiet]",
     .summary = "Measure this machine and write its profile",
-    .details = "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"
-               "after each probe, so an interrupted run keeps what it has.\n"
-               "\n"
-               "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
-               "3 no permission or resource; 130 interrupted.",
+    .details =
+        "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"
+        "at the start and after each probe, before the probe is reported as done, so a run that is interrupted,\n"
+        "killed or finds the disk full keeps what it has. docs/running.md says more.\n"
+        "\n"
+        "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
+        "3 no permission or resource; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .most_operands = (size_t)-1,

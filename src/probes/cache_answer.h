@@ -9,13 +9,11 @@
 #define BJ_CACHE_WALK "cache.walk"
 /* The look upwards that found where memory begins: how far it went says what could have been seen. */
 #define BJ_CACHE_LOOK "cache.look"
-/* The twins: one line in 4 KiB against one in 512 bytes of an eighth of the extent. As many lines, in either case at
- * random places of their sets. */
+/* The twins: one line a page against eight a page of an eighth of the extent. As many lines, in either case at random
+ * places of their sets. */
 #define BJ_CACHE_SPREAD "cache.spread"
 #define BJ_CACHE_PACKED "cache.packed"
-#define BJ_CACHE_SPREAD_BYTES 4096u
-#define BJ_CACHE_PACKED_BYTES 512u
-#define BJ_CACHE_PACKING (BJ_CACHE_SPREAD_BYTES / BJ_CACHE_PACKED_BYTES)
+#define BJ_CACHE_PACKING 8u
 /* The y axis says which pages the walk had. */
 #define BJ_CACHE_HUGE_PAGES "latency_huge_pages"
 #define BJ_CACHE_BASE_PAGES "latency_base_pages"

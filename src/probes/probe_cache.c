@@ -23,7 +23,10 @@
 /* Pairs that share a line save half of the cost of missing the first level, others nothing: halfway, and a bit. */
 #define PAIR_SAVES 0.3
 #define FIRST_BYTES 4096.0
-#define TWIN_FIRST_BYTES 32768.0
+/* The packed twin needs two grains of the longest line in each eighth. */
+#define LEAST_SPREAD_BYTES 4096u
+/* Twins of fewer lines than this, which no TLB misses. */
+#define TWIN_FIRST_LINES 8.0
 #define MIB 1048576.0
 /* Beyond this a coarser grid until an edge is seen: building a walk costs as much as its size. */
 #define COARSE_FROM_BYTES (1 * MIB)
@@ -65,6 +68,9 @@ typedef struct {
     bj_sweep sweep;
     bj_curves *samples;
     size_t grain_bytes;
+    /* A page of the spread twin: the system's, also under huge pages, which a host may back with small ones. More than
+     * one line a page would come back to a page within a lap, as the dense walk does. */
+    size_t spread_bytes;
     bj_sweep_point points[POINTS_MAX];
     size_t point_count;
     double started_s;
@@ -157,10 +163,14 @@ static bj_status find_grain(cache_run *run, bj_error *error) {
     return status;
 }
 
+static size_t spread_one_in(const cache_run *run) {
+    return run->spread_bytes / run->grain_bytes;
+}
+
 static const char *curve_of(const cache_run *run, const bj_sweep_point *point) {
-    if (point->one_in == BJ_CACHE_SPREAD_BYTES / run->grain_bytes)
-        return BJ_CACHE_SPREAD;
-    return point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes ? BJ_CACHE_PACKED : BJ_CACHE_WALK;
+    if (point->one_in == 0)
+        return BJ_CACHE_WALK;
+    return point->one_in == spread_one_in(run) ? BJ_CACHE_SPREAD : BJ_CACHE_PACKED;
 }
 
 static bj_status record(cache_run *run, const char *id, double bytes, size_t round, double ns, bj_error *error) {
@@ -223,7 +233,7 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
         if (point->bytes > (double)run->sweep.arena_bytes)
             continue;
         bj_sweep_point walked = *point;
-        if (point->one_in == BJ_CACHE_PACKED_BYTES / run->grain_bytes)
+        if (point->one_in != 0 && point->one_in != spread_one_in(run))
             walked.bytes /= BJ_CACHE_PACKING;
         status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
         if (status == BJ_OK)
@@ -268,11 +278,15 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
     if (status != BJ_OK)
         return status;
     run->sweep.arena_bytes = (size_t)top;
+    run->spread_bytes = run->request->machine->facts.page_bytes;
+    if (run->spread_bytes < LEAST_SPREAD_BYTES)
+        run->spread_bytes = LEAST_SPREAD_BYTES;
     add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
     add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
     if (run->method->order == BJ_ORDER_RANDOM) {
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, BJ_CACHE_SPREAD_BYTES / run->grain_bytes);
-        add_grid(run, TWIN_FIRST_BYTES, top, STRIDE_GRID, BJ_CACHE_PACKED_BYTES / run->grain_bytes);
+        double first = TWIN_FIRST_LINES * (double)run->spread_bytes;
+        add_grid(run, first, top, STRIDE_GRID, spread_one_in(run));
+        add_grid(run, first, top, STRIDE_GRID, spread_one_in(run) / BJ_CACHE_PACKING);
     }
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {

@@ -164,7 +164,8 @@ static const double *ramp_of(const summary *s, size_t index, size_t level_count)
         return s->lowest;
     if (s->request->lucky_frames)
         return s->middle;
-    return index + 1 < level_count ? s->lowest : s->y;
+    /* The last level is so large that even huge pages can be lucky, and others share it. */
+    return index + 1 < level_count ? s->lowest : s->middle;
 }
 
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,

@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-/* From direct-mapped to what no longer differs from a fully associative cache. */
+/* From direct-mapped to what no longer differs from a fully associative cache. Over random frames the largest also
+ * stands for huge pages: so few of them fill a last level that their luck is less than that of as many ways of small
+ * ones. */
 static const unsigned ways_tried[] = {1, 2, 4, 8, 12, 16, 24, 64};
 #define WAYS_COUNT (sizeof ways_tried / sizeof ways_tried[0])
 /* What sets of up to so many lines do is looked up. */
@@ -19,8 +21,11 @@ static const double doubt[BJ_REPLACE_COUNT] = {
  * and one two thirds as large with 24 ways that replaces at random make the same ramp. There the replacement of the
  * first level, which is told precisely, is believed of the others as well. */
 #define DOUBT_OTHER_THAN_FIRST 4.0
-/* So many ways that frames hardly matter are a contiguous shape, which is tried by itself. */
-#define WAYS_MAX_RANDOM_FRAMES 24u
+/* Few ways: hardly any cache of the last decades is direct-mapped, few have two ways. What looks like it is mostly a
+ * ramp that was measured too coarsely, or one that moved between rounds. */
+static double doubt_of_ways(unsigned ways) {
+    return ways == 1 ? 4 : ways == 2 ? 2 : 0;
+}
 /* However many points a ramp has, their errors go together (what is left of a TLB, a model that is not quite right):
  * more than this many say nothing more. */
 #define INDEPENDENT_POINTS 12.0
@@ -155,9 +160,11 @@ typedef struct {
 } search;
 
 static double doubt_of(const search *s, const bj_occupancy_shape *shape) {
+    double of_ways = doubt_of_ways(shape->ways);
     if (!shape->random_frames)
-        return doubt[shape->replacement];
-    return shape->replacement == s->expected ? 0 : fmax(doubt[shape->replacement], DOUBT_OTHER_THAN_FIRST);
+        return of_ways + doubt[shape->replacement];
+    bool expected = shape->replacement == s->expected;
+    return of_ways + (expected ? 0 : fmax(doubt[shape->replacement], DOUBT_OTHER_THAN_FIRST));
 }
 
 static void try_shape(search *s, const bj_occupancy_shape *shape) {
@@ -189,8 +196,7 @@ static void try_all_shapes(search *s, bool random_frames_only) {
         for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
                 bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
-                if (!shape.random_frames || shape.ways <= WAYS_MAX_RANDOM_FRAMES)
-                    try_shape(s, &shape);
+                try_shape(s, &shape);
             }
 }
 
@@ -208,7 +214,8 @@ static void weigh_points(search *s, const double *error) {
 
 /* Capacities weighted by likelihood: normal errors of the size of the best fit, so that equally good fits share. */
 static double weigh_capacities(const search *s, double *weight) {
-    double sigma_square = fmax(s->best_square, 1), independent = fmin((double)s->count, INDEPENDENT_POINTS);
+    double sigma_square = fmax(s->fit->error * s->fit->error, 1),
+           independent = fmin((double)s->count, INDEPENDENT_POINTS);
     double total = 0, mean = 0;
     for (size_t k = 0; k < s->steps; k++) {
         weight[k] = exp(-0.5 * independent * (s->error_square[k] - s->best_square) / sigma_square);

@@ -1,11 +1,11 @@
-/* Machine files: whatever is accepted opens as a machine, takes a walk and answers with finite times. */
+/* Machine files: whatever is accepted opens as a machine on which experiments succeed with finite results. */
 #include <math.h>
 
 #include "fuzz.h"
 #include "machine/sim/sim_machine.h"
 
 /* A walk over more is the simulator's work, not the file's. */
-enum { MOST_LINES = 1 << 14, WALKED_LINES = 96, REPETITIONS = 2 };
+enum { MOST_LINES = 1 << 16, WALKED_LINES = 96, LINE_BYTES = 64, REPETITIONS = 2 };
 
 static bool is_small(const bj_sim_spec *spec) {
     uint64_t lines = 0;
@@ -14,27 +14,51 @@ static bool is_small(const bj_sim_spec *spec) {
     return lines <= MOST_LINES;
 }
 
-static void take_walk(bj_machine *machine, bj_pages pages) {
-    const bj_machine_facts *facts = &machine->facts;
-    int cpu = facts->cpus[facts->cpu_count - 1];
+static void require_times(bj_status status, const double *values, size_t count, const bj_error *error) {
+    if (status != BJ_OK)
+        fprintf(stderr, "fuzz: %s\n", error->text);
+    require(status == BJ_OK, "an experiment on an accepted machine succeeds");
+    for (size_t i = 0; i < count; i++)
+        require(isfinite(values[i]) && values[i] > 0, "results are finite and positive");
+}
+
+static void take_walk(bj_machine *machine, bj_arena *arena, int cpu) {
     uint32_t places[WALKED_LINES];
     double times_ns[REPETITIONS];
-    bj_arena *arena = NULL;
     bj_error error = {""};
-    const size_t line_bytes = 64;
-    if (machine->verbs->open_arena(machine, 2 * facts->page_bytes + WALKED_LINES * line_bytes, pages, cpu, &arena,
-                                   &error) != BJ_OK)
-        return;
     for (uint32_t i = 0; i < WALKED_LINES; i++) /* odd multiplier: each once, in no order that a prefetcher knows */
-        places[i] = (i * 37 % WALKED_LINES) * (uint32_t)(line_bytes / BJ_WALK_WORD_BYTES);
+        places[i] = (i * 37 % WALKED_LINES) * (uint32_t)(LINE_BYTES / BJ_WALK_WORD_BYTES);
     const bj_walk walk = {.arena = arena, .cpu = cpu, .places = places, .count = WALKED_LINES};
     const bj_walk_effort effort = {.repetitions = REPETITIONS, .min_accesses = WALKED_LINES};
     bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, times_ns, &error);
-    if (status != BJ_OK)
-        fprintf(stderr, "fuzz: %s\n", error.text);
-    require(status == BJ_OK, "a walk on an accepted machine succeeds");
-    for (size_t i = 0; i < REPETITIONS; i++)
-        require(isfinite(times_ns[i]) && times_ns[i] > 0, "times are finite and positive");
+    require_times(status, times_ns, REPETITIONS, &error);
+}
+
+static void stream_and_bounce(bj_machine *machine, bj_arena *arena, int cpu) {
+    double values[REPETITIONS];
+    bj_error error = {""};
+    const bj_stream stream = {
+        .arena = arena, .cpu = cpu, .kind = BJ_STREAM_COPY, .first_byte = 0, .bytes = 2 * BJ_STREAM_GRAIN_BYTES};
+    const bj_stream_effort effort = {.repetitions = REPETITIONS, .min_bytes = stream.bytes};
+    bj_status status = machine->verbs->run_streams(machine, &stream, 1, &effort, values, &error);
+    require_times(status, values, REPETITIONS, &error);
+    if (machine->facts.cpu_count < 2)
+        return;
+    const bj_bounce bounce = {.arena = arena, .cpu_a = machine->facts.cpus[0], .cpu_b = cpu, .word_a = 0, .word_b = 7};
+    status = machine->verbs->run_bounce(machine, &bounce, REPETITIONS, values, &error);
+    require_times(status, values, REPETITIONS, &error);
+}
+
+static void use(bj_machine *machine, bj_pages pages) {
+    const bj_machine_facts *facts = &machine->facts;
+    int cpu = facts->cpus[facts->cpu_count - 1];
+    bj_arena *arena = NULL;
+    bj_error error = {""};
+    size_t bytes = 2 * facts->page_bytes + WALKED_LINES * LINE_BYTES;
+    if (machine->verbs->open_arena(machine, bytes, pages, cpu, &arena, &error) != BJ_OK)
+        return;
+    take_walk(machine, arena, cpu);
+    stream_and_bounce(machine, arena, cpu);
     require(isfinite(machine->verbs->read_clock(machine)), "the clock is finite");
     machine->verbs->close_arena(machine, arena);
 }
@@ -61,6 +85,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require(spec == NULL, "a machine is read whole or not at all");
         return 0;
     }
+    if (!takes_its_time(data, size)) {
+        free(spec);
+        return 0;
+    }
     bool small = is_small(spec);
     status = bj_sim_open_machine(spec, 1, &machine, &error);
     if (status != BJ_OK)
@@ -68,8 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(status == BJ_OK, "an accepted machine opens");
     ask(machine);
     if (small) {
-        take_walk(machine, BJ_PAGES_BASE);
-        take_walk(machine, BJ_PAGES_HUGE);
+        use(machine, BJ_PAGES_BASE);
+        use(machine, BJ_PAGES_HUGE);
     }
     machine->verbs->close(machine);
     return 0;

@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     show(&profile);
     get_fields(&profile);
-    if (is_cheap(&profile)) {
+    if (is_cheap(&profile) && takes_its_time(data, size)) {
         status = bj_runner_reanalyse(&profile, &error);
         if (status != BJ_OK)
             fprintf(stderr, "fuzz: %s\n", error.text);

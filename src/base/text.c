@@ -67,6 +67,16 @@ bool bj_base_parse_u64(const char *text, uint64_t *value) {
     return true;
 }
 
+void bj_base_hide_controls(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        bool two_bytes = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        if (two_bytes)
+            at[1] = '?';
+        if (two_bytes || *at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
+}
+
 void bj_base_format_bytes(double bytes, char *text, size_t room) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     enum { LAST = sizeof units / sizeof units[0] - 1 };

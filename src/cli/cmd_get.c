@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "profile/profile.h"
 
@@ -29,6 +30,7 @@ static int print_field(const bj_characteristic *answer, const char *field) {
     bj_status status = bj_answer_field_to_text(answer, field != NULL ? field : "value", &text, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
+    bj_base_hide_controls(text); /* a script reads one line */
     puts(text);
     free(text);
     return BJ_EXIT_OK;

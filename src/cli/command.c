@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 
 enum { COMPLAINT_PATIENCE_MS = 3000 };
@@ -39,9 +40,7 @@ void bj_cli_complain(const char *format, ...) {
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     /* One line, and no escape sequences from a file's names on somebody's terminal. */
-    for (char *at = line; *at != '\0'; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    bj_base_hide_controls(line);
     if (bj_cli_await_reader(COMPLAINT_PATIENCE_MS))
         fprintf(stderr, "blackjack: %s\n", line);
 }

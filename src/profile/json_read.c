@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 bj_status bj_json_expected(const bj_json_place *at, const char *member, const char *format, ...) {
     char what[160];
     va_list arguments;
@@ -22,9 +24,8 @@ bj_status bj_json_expected(const bj_json_place *at, const char *member, const ch
 }
 
 void bj_json_make_line(bj_error *error) {
-    for (char *at = error != NULL ? error->text : NULL; at != NULL && *at != '\0'; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    if (error != NULL)
+        bj_base_hide_controls(error->text);
 }
 
 bj_status bj_json_check_object(const bj_json_place *at, const json_t *value) {

@@ -242,6 +242,17 @@ profile_of '"characteristics": 1}'
 run 2 run clock --machine "sim:$machine" -o profile.json --resume --quiet
 one_line_error
 
+# Nothing of a file moves a terminal's cursor.
+profile_of '"characteristics": {"a": {"value": null, "unit": "n\\u009bs\\u007f", "status": "failed", "reason": "\\u001b[2J\\n\\u0085"}}}'
+for field in value unit reason; do
+    "$blackjack" get profile.json a $field >out 2>err
+    cat out err >both
+    [ "$(wc -l <both)" -eq 1 ] || complain "one line expected of get a $field"
+    LC_ALL=C grep -q '[^ -~]' both && complain "control characters from get a $field"
+done
+run 0 show profile.json
+LC_ALL=C grep -q '[^ -~]' out && complain "control characters from show"
+
 # Machines: each line is one, after the name.
 cache='{"size": 32768, "latency": 4}'
 while IFS= read -r text; do

@@ -44,8 +44,11 @@ static void show(const bj_profile *profile) {
         bj_report_print_page(out, profile, &style);
     }
     fclose(out);
-    for (size_t i = 0; i < length; i++)
-        require((unsigned char)page[i] >= ' ' || page[i] == '\n', "no control characters on a page");
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char *at = (const unsigned char *)page + i;
+        require((*at >= ' ' && *at != 0x7f) || *at == '\n', "no control characters on a page");
+        require(at[0] != 0xc2 || at[1] >= 0xa0, "nor those of two bytes");
+    }
     free(page);
 }
 

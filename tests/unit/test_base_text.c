@@ -108,11 +108,18 @@ static void ignores_the_locale(void **state) {
     setlocale(LC_ALL, "C");
 }
 
+static void hides_controls(void **state) {
+    (void)state;
+    char text[] = "a\n\x1b[2J\x7f \xc2\x9bm \xc2\xa0 \xc3\xa9 \xc2";
+    bj_base_hide_controls(text);
+    assert_string_equal(text, "a??[2J? ??m \xc2\xa0 \xc3\xa9 \xc2");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parses_numbers),       cmocka_unit_test(refuses_what_is_no_number),
         cmocka_unit_test(parses_whole_numbers), cmocka_unit_test(formats_sizes),
-        cmocka_unit_test(ignores_the_locale),
+        cmocka_unit_test(ignores_the_locale),   cmocka_unit_test(hides_controls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB,
 #define SHORT_BUDGET_S 4.0
 #define TINY_BUDGET_S 1.0
 #define TINY_TOP_BYTES (16 * MIB)
+/* One round is the least that answers anything. Below this, one without twins and repetitions: a third of the time. */
+#define HASTE_BUDGET_S 0.5
 
 typedef struct {
     const bj_measure_request *request;
@@ -74,6 +76,7 @@ typedef struct {
     bj_sweep_point points[POINTS_MAX];
     size_t point_count;
     double started_s;
+    bool in_haste; /* no time for twins */
 } cache_run;
 
 static double clock_of(const cache_run *run) {
@@ -283,7 +286,7 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
         run->spread_bytes = LEAST_SPREAD_BYTES;
     add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
     add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
-    if (run->method->order == BJ_ORDER_RANDOM) {
+    if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste) {
         double first = TWIN_FIRST_LINES * (double)run->spread_bytes;
         add_grid(run, first, top, STRIDE_GRID, spread_one_in(run));
         add_grid(run, first, top, STRIDE_GRID, spread_one_in(run) / BJ_CACHE_PACKING);
@@ -318,6 +321,9 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         run->plan.top_bytes = fmin(run->plan.top_bytes, plans[BJ_EFFORT_QUICK].top_bytes);
     if (remaining < TINY_BUDGET_S)
         run->plan.top_bytes = TINY_TOP_BYTES;
+    run->in_haste = remaining < HASTE_BUDGET_S;
+    if (run->in_haste)
+        run->plan.repetitions = 1;
     /* Places take a sixteenth of the arena beside it. */
     double arena = fmin(run->plan.top_bytes, (double)request->memory_bytes / 1.1);
     bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE, (size_t)(floor(arena / 4096) * 4096), run->plan.repetitions);

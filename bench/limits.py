@@ -203,8 +203,10 @@ def show_answer(profile, key):
     return f"{value:.4g}" + ("" if answer["status"] == "ok" else f" {answer['status']}")
 
 
-def judge(status, peak, may_use, warning, said, profile):
+def judge(name, status, peak, may_use, warning, said, profile):
     """What is wrong with a run."""
+    if name == "no huge pages" and profile.get("environment", {}).get("huge_pages") not in ("never", "none"):
+        yield "the profile speaks of huge pages"
     if status != 0:
         yield f"exit status {status}: {said.strip().splitlines()[-1:]}"
     if may_use is not None and peak > may_use / 4:
@@ -236,7 +238,7 @@ def main():
         except (CannotSetUp, subprocess.SubprocessError) as error:
             print(f"{name:22} could not be set up: {error}")
             continue
-        wrong = list(judge(status, peak, may_use, warning, said, profile))
+        wrong = list(judge(name, status, peak, may_use, warning, said, profile))
         bad += bool(wrong)
         quarter = f"{may_use / 4 / MIB:.1f}" if may_use else "-"
         remarks = "; ".join(wrong) or ("warned" if warning else "")

@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "platform/huge_pages.h"
+#include "platform/pages.h"
 #include "platform/system_file.h"
 
 /* One line of plain ASCII, single blanks: firmware pads names and puts odd bytes in them, and these texts end up
@@ -189,6 +190,9 @@ void bj_platform_read_environment(const char *root, bj_environment *environment)
     environment->virtualised = read_virtualised(root, cpuinfo);
     free(cpuinfo);
     bj_platform_read_huge_mode(root, environment->huge_pages, sizeof environment->huge_pages);
+    /* A process may have been started without what the system grants others. */
+    if (root[0] == '\0' && bj_platform_read_huge_bytes(root) > 0 && bj_platform_huge_bytes() == 0)
+        snprintf(environment->huge_pages, sizeof environment->huge_pages, "never");
     char *meminfo = bj_platform_read_system_file(root, "/proc/meminfo");
     uint64_t kib;
     if (meminfo != NULL && bj_platform_find_number(meminfo, "MemTotal", &kib) && kib <= UINT64_MAX / 1024)

@@ -189,6 +189,35 @@ static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cac
     }
 }
 
+/* LRU, when nobody asks what left: from the latest line on, each goes behind those that came after it, and there is no
+ * more to do once its set is full. A block at a time, so that the host can fetch the sets while we work on others. */
+static bj_status fill_from_latest(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, const stream *seen,
+                                  size_t from, bj_error *error) {
+    enum { BLOCK = 32 };
+    const bj_sim_cache_shape *shape = cache->shape;
+    uint16_t *filled = calloc(shape->sets.divisor, sizeof *filled);
+    if (filled == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
+    uint32_t *places[BLOCK], lines[BLOCK];
+    for (size_t end = seen->count; end > from;) {
+        size_t now = end - from < BLOCK ? end - from : BLOCK, kept = 0;
+        for (size_t i = 0; i < now; i++) {
+            uint64_t address = (uint64_t)seen->lines[--end] << seen->line_shift;
+            uint32_t set = pick_set_of(hierarchy, shape, address);
+            places[kept] = cache->tags + (size_t)set * shape->stride + filled[set];
+            lines[kept] = (uint32_t)(address >> shape->line_shift);
+            __builtin_prefetch(places[kept], 1);
+            bool has_room = filled[set] < bj_sim_own_ways(shape, set);
+            filled[set] = (uint16_t)(filled[set] + has_room);
+            kept += has_room;
+        }
+        for (size_t i = 0; i < kept; i++)
+            *places[i] = lines[i];
+    }
+    free(filled);
+    return BJ_OK;
+}
+
 /* Sets in random order would miss the host's own caches with every line: lines are first dealt out to heaps of
  * neighbouring sets. The order within a set stays. */
 enum { HEAPS = 64 };
@@ -232,6 +261,8 @@ static bj_status insert_stream(const bj_sim_hierarchy *hierarchy, bj_sim_cache *
                                stream *victims, bj_error *error) {
     const size_t large_table = 1 << 20;
     const bj_sim_cache_shape *shape = cache->shape;
+    if (shape->replacement == BJ_SIM_LRU && victims == NULL)
+        return fill_from_latest(hierarchy, cache, seen, from, error);
     turns turn;
     bj_status status = open_turns(&turn, shape, error);
     if (status != BJ_OK)

@@ -11,6 +11,7 @@ import concurrent.futures
 import importlib.util
 import json
 import math
+import multiprocessing
 import os
 import random
 import subprocess
@@ -251,14 +252,17 @@ def draw_machine(rng, index):
 
 
 def draw_machines(count, seed, folder, truth):
-    rng, machines = random.Random(seed), {}
+    rng, drawn = random.Random(seed), []
     for index in range(count):
         machine = draw_machine(rng, index)
         path = os.path.join(folder, machine["name"] + ".json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(machine, file)
-        machines[machine["name"]] = (path, machine, truth.find_truth(path)["characteristics"])
-    return machines
+        drawn.append((path, machine))
+    sys.modules[truth.__name__] = truth  # forked workers look the function up by its module's name
+    with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+        truths = list(pool.map(truth.find_truth, [path for path, _ in drawn]))
+    return {machine["name"]: (path, machine, found["characteristics"]) for (path, machine), found in zip(drawn, truths)}
 
 
 def load_zoo(folder, only):

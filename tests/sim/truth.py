@@ -18,6 +18,7 @@ every n that occurs. Lines pass through nearer levels without a hit, which is ch
 larger there.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -108,22 +109,21 @@ class Frames:
 
 
 def count_loads(cache, frames, size):
-    """How many lines each set gets from a buffer of `size` bytes."""
+    """How many sets get how many lines from a buffer of `size` bytes: load -> sets."""
     sets, line = cache["sets"], cache["line"]
-    change = [0] * (sets + 1)
+    change = {0: 0}  # by how much the load of a set differs from that of the one before, where it does
     whole = 0
 
     def add_run(first, count):
         nonlocal whole
         whole += count // sets
         first, count = first % sets, count % sets
-        change[first] += 1
-        if first + count <= sets:
-            change[first + count] -= 1
-        else:
-            change[sets] -= 1
+        change[first] = change.get(first, 0) + 1
+        end = first + count
+        if end > sets:
             change[0] += 1
-            change[first + count - sets] -= 1
+            end -= sets
+        change[end] = change.get(end, 0) - 1
 
     def add_lines(first, count):
         if cache["index"] == "plain":
@@ -142,11 +142,13 @@ def count_loads(cache, frames, size):
         for page in range(-(-size // frames.bytes)):
             used = min(frames.bytes, size - page * frames.bytes)
             add_lines(frames.address(page) // line, -(-used // line))
-    loads, running = [], whole
-    for step in change[:sets]:
-        running += step
-        loads.append(running)
-    return loads
+    histogram, running = {}, whole
+    edges = sorted(change)
+    for edge, following in zip(edges, edges[1:] + [sets]):
+        if edge < sets:
+            running += change[edge]
+            histogram[running] = histogram.get(running, 0) + following - edge
+    return histogram
 
 
 # ---- one set, access by access: the share of visits that hit
@@ -267,17 +269,17 @@ def share_of_hits(cache, lines, visits, prefetched, seed):
 def stays(chance, nearer, visits_of_all):
     """For how long (in laps) a line stays in a nearer level: until `ways` more visits have fallen into its set."""
     others = visits_of_all / nearer["sets"]
-    moments = sorted(chance.random() for _ in range(max(nearer["ways"] + 1, poisson(chance, others))))
-    return moments[nearer["ways"] - 1]
+    draw, count = chance.random, max(nearer["ways"] + 1, poisson(chance, others))
+    return sorted([draw() for _ in range(count)])[nearer["ways"] - 1]
 
 
 def poisson(chance, mean):
     """By counting exponential gaps; large means by the normal law."""
     if mean > 400:
         return int(chance.gauss(mean, mean ** 0.5))
-    count, time = 0, 0.0
+    count, time, gap = 0, 0.0, chance.expovariate
     while True:
-        time += chance.expovariate(1.0)
+        time += gap(1.0)
         if time > mean:
             return count
         count += 1
@@ -441,10 +443,7 @@ class Level:
             return sum(region_misses(self.cache, size // self.cache["line"], seed) for seed in range(3)) / 3
         missed = visited = 0
         for frames in self.frames:
-            histogram = {}
-            for load in count_loads(self.cache, frames, size):
-                histogram[load] = histogram.get(load, 0) + 1
-            for load, count in histogram.items():
+            for load, count in count_loads(self.cache, frames, size).items():
                 if load > 0:
                     missed += load * count * (1 - self.hits_of(load, size))
                     visited += load * count
@@ -473,8 +472,8 @@ def check_nearer_levels(machine, level, size, frames):
         return
     nearer = caches[first - 1]
     loads = count_loads(nearer, frames, size)
-    easy = sum(load for load in loads if load <= nearer["ways"])
-    if easy > 0.01 * sum(loads):
+    easy = sum(load * sets for load, sets in loads.items() if load <= nearer["ways"])
+    if easy > 0.01 * sum(load * sets for load, sets in loads.items()):
         raise SystemExit("%s: levels %d and %d are too close for this script" % (machine["name"], first, level + 1))
 
 
@@ -579,7 +578,9 @@ def main():
     options = parser.parse_args()
     if options.all:
         names = sorted(name for name in os.listdir(options.all) if name.endswith(".json"))
-        truths = {name[:-5]: find_truth(os.path.join(options.all, name)) for name in names}
+        with concurrent.futures.ProcessPoolExecutor() as pool:
+            found = pool.map(find_truth, [os.path.join(options.all, name) for name in names])
+            truths = {name[:-5]: truth for name, truth in zip(names, found)}
         if not options.output:
             parser.error("--all wants -o FILE")
         with open(options.output, "w", encoding="utf-8") as file:

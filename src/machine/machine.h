@@ -65,8 +65,8 @@ typedef struct {
 } bj_stream;
 
 typedef struct {
-    unsigned repetitions; /* timed batches of whole passes */
-    size_t min_bytes;     /* that one batch moves; the machine takes more where its clock is coarse */
+    unsigned repetitions; /* timed batches; each goes on where the last stopped */
+    size_t min_bytes;     /* that one batch moves; 0: whole passes. The machine takes more where its clock is coarse */
 } bj_stream_effort;
 
 /* Two cpus that each count up a word of their own as fast as they can: false sharing if the words share a line. */

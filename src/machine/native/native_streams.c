@@ -10,6 +10,8 @@
 
 /* A batch lasts at least this long: some passes over a small cache, while an interrupt is a hundredth of it. */
 #define MIN_BATCH_NS 500000.0
+/* One pass over so much takes longer than any clock needs, and there is nothing to be brought into a cache first. */
+#define LONG_PASS_BYTES (64u << 20)
 /* After its own batch a stream goes on in pieces of this until the slowest is done. */
 #define PIECE_BYTES (256u * 1024u)
 #define MIN_BOUNCE_NS 500000.0
@@ -22,6 +24,13 @@ typedef struct {
     double *gbs;
     bj_native_meeting *meeting;
 } stream_job;
+
+/* What a batch is: a part of the range, each going on where the last stopped, or whole passes. */
+typedef struct {
+    size_t bytes; /* of the part; the whole range for passes */
+    size_t passes;
+    size_t at; /* where the next part begins */
+} batch_plan;
 
 /* Moves `bytes` (of a copy: a half of them each way) from `at` bytes into the stream's range. */
 static void move(const bj_stream_kernels *kernels, const bj_stream *stream, size_t at, size_t bytes, size_t passes) {
@@ -40,46 +49,63 @@ static void move(const bj_stream_kernels *kernels, const bj_stream *stream, size
     }
 }
 
-/* Passes of a batch, from timed tries that also bring the range into its caches. */
-static size_t choose_passes(const stream_job *job, const bj_stream_kernels *kernels) {
+/* Parts do not cross the end of the range: what is left there is passed over. */
+static void move_batch(const bj_stream_kernels *kernels, const bj_stream *stream, batch_plan *plan) {
+    if (plan->at + plan->bytes > stream->bytes)
+        plan->at = 0;
+    move(kernels, stream, plan->at, plan->bytes, plan->passes);
+    plan->at += plan->bytes;
+}
+
+static size_t round_up_to_grain(size_t bytes) {
+    return (bytes + BJ_STREAM_GRAIN_BYTES - 1) / BJ_STREAM_GRAIN_BYTES * BJ_STREAM_GRAIN_BYTES;
+}
+
+/* From timed tries that also bring the range into its caches. */
+static batch_plan plan_batch(const stream_job *job, const bj_stream_kernels *kernels) {
     const bj_stream *stream = job->stream;
     double least_ns = job->batch_ns > MIN_BATCH_NS ? job->batch_ns : MIN_BATCH_NS;
-    size_t asked = job->effort->min_bytes / stream->bytes;
-    size_t passes = asked > 0 ? asked : 1;
-    for (;;) {
+    batch_plan plan = {.bytes = stream->bytes, .passes = 1};
+    if (job->effort->min_bytes >= stream->bytes)
+        plan.passes = (job->effort->min_bytes + stream->bytes - 1) / stream->bytes;
+    double ns_of_byte = 0;
+    while (stream->bytes < LONG_PASS_BYTES) {
         uint64_t start = bj_platform_read_ns();
-        move(kernels, stream, 0, stream->bytes, passes);
+        move(kernels, stream, 0, stream->bytes, plan.passes);
         double took = (double)(bj_platform_read_ns() - start);
+        ns_of_byte = took / ((double)stream->bytes * (double)plan.passes);
         if (took >= least_ns)
-            return passes;
+            break;
         /* A try that was too short for the clock says little: at most so many times more. */
         double factor = took > 0 ? 1.2 * least_ns / took : 64;
-        passes = (size_t)((double)passes * (factor < 64 ? factor : 64)) + 1;
+        plan.passes = (size_t)((double)plan.passes * (factor < 64 ? factor : 64)) + 1;
     }
+    size_t part = round_up_to_grain(job->effort->min_bytes);
+    if (part > 0 && part < stream->bytes && plan.passes == 1 &&
+        (ns_of_byte == 0 || (double)part * ns_of_byte >= least_ns))
+        plan.bytes = part;
+    return plan;
 }
 
 static void go_on_until_all_finish(const stream_job *job, const bj_stream_kernels *kernels, unsigned rounds) {
-    const bj_stream *stream = job->stream;
-    size_t piece = stream->bytes < PIECE_BYTES ? stream->bytes : PIECE_BYTES;
-    for (size_t at = 0; !bj_native_all_finished(job->meeting, rounds); at += piece) {
-        if (at + piece > stream->bytes)
-            at = 0;
-        move(kernels, stream, at, piece, 1);
-    }
+    size_t piece = job->stream->bytes < PIECE_BYTES ? job->stream->bytes : PIECE_BYTES;
+    batch_plan plan = {.bytes = piece, .passes = 1};
+    while (!bj_native_all_finished(job->meeting, rounds))
+        move_batch(kernels, job->stream, &plan);
 }
 
 static bj_status stream_on_thread(void *argument, bj_error *error) {
     const stream_job *job = argument;
-    const bj_stream *stream = job->stream;
     const bj_stream_kernels *kernels = bj_kernel_pick_streams();
-    size_t passes = choose_passes(job, kernels);
+    batch_plan plan = plan_batch(job, kernels);
+    double bytes = (double)plan.bytes * (double)plan.passes;
     for (unsigned i = 0; i < job->effort->repetitions; i++) {
         if (!bj_native_meet(job->meeting, i + 1))
             return bj_base_set_error(error, BJ_ERR_FAILED, "a stream did not start with the others");
         uint64_t start = bj_platform_read_ns();
-        move(kernels, stream, 0, stream->bytes, passes);
+        move_batch(kernels, job->stream, &plan);
         uint64_t stop = bj_platform_read_ns();
-        job->gbs[i] = (double)stream->bytes * (double)passes / (double)(stop - start);
+        job->gbs[i] = bytes / (double)(stop - start);
         bj_native_finish(job->meeting);
         go_on_until_all_finish(job, kernels, i + 1);
     }

@@ -241,8 +241,8 @@ static void take_samples(bj_sim_machine *self, const streamer *streamers, size_t
             double bytes = (double)streamers[i].stream->bytes;
             double ns = bj_sim_add_noise(&self->noise, time_pass(self->spec, &streamers[i]), self->clock_s);
             gbs[i * effort->repetitions + r] = bytes / ns;
-            double passes = fmax(ceil((double)effort->min_bytes / bytes), ceil(BATCH_NS / ns));
-            longest_ns = fmax(longest_ns, ns * fmax(passes, 1));
+            double passes = effort->min_bytes > 0 ? (double)effort->min_bytes / bytes : 1;
+            longest_ns = fmax(longest_ns, fmax(ns * passes, BATCH_NS));
         }
         self->clock_s += longest_ns * 1e-9;
     }

@@ -1,3 +1,5 @@
 /* One line a probe, in the order in which they are listed. */
 BJ_PROBE(clock)
 BJ_PROBE(cache)
+BJ_PROBE(bandwidth)
+BJ_PROBE(parallelism)

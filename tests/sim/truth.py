@@ -517,6 +517,29 @@ def tlb_cycles(machine, size):
     return total / asked
 
 
+# ---- rates: what the file says, and the defaults of the format
+
+def level_gbs(machine, level):
+    """What one cpu gets from a level: as given, else 32 bytes a cycle at first and half of the nearer one's after that,
+    but no less than from memory."""
+    given = machine["caches"][level].get("gbs", 0)
+    if given:
+        return given
+    usual = 32 * machine["clock_ghz"] if level == 0 else level_gbs(machine, level - 1) / 2
+    return max(usual, machine["memory"].get("cpu_gbs", 10))
+
+
+def find_rates(machine):
+    """Bandwidths of the first cpu alone, and its misses in flight."""
+    memory = machine["memory"]
+    rates = {"memory.": min([memory.get("cpu_gbs", 10)] + [domain["gbs"] for domain in memory.get("domains", [])])}
+    for level in range(len(machine["caches"])):
+        rates["cache.L%d." % (level + 1)] = level_gbs(machine, level)
+    keys = {prefix + kind + "_gbs": round(gbs, 6) for prefix, gbs in rates.items() for kind in ("read", "write", "copy")}
+    keys["memory.parallelism"] = machine.get("misses_in_flight", 10)
+    return keys
+
+
 # ---- the whole
 
 def find_truth(path):
@@ -560,6 +583,7 @@ def find_truth(path):
     keys["tlb.levels"] = len(machine["tlbs"])
     for level, tlb in enumerate(machine["tlbs"]):
         keys["tlb.L%d.entries" % (level + 1)] = tlb["entries"]
+    keys.update(find_rates(machine))
     return {"characteristics": keys, "notes": notes}
 
 

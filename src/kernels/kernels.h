@@ -23,8 +23,7 @@ void bj_kernel_chase_many(void **positions, unsigned chains, size_t blocks);
 /* Passes over memory that is aligned to vector_bytes, of bytes that are a multiple of BJ_KERNEL_STREAM_BLOCK. */
 typedef struct {
     size_t vector_bytes;
-    /* The sum of some of it: whoever uses that keeps the loads alive. */
-    uint64_t (*read)(const void *memory, size_t bytes, size_t passes);
+    void (*read)(const void *memory, size_t bytes, size_t passes);
     void (*write)(void *memory, size_t bytes, size_t passes, uint64_t filler);
     void (*copy)(void *target, const void *source, size_t bytes, size_t passes);
 } bj_stream_kernels;

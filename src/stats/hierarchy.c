@@ -29,6 +29,14 @@
 #define SCATTER 5
 /* How much of the plateau before a ramp the model sees: enough to know the latency there. */
 #define RAMP_OCTAVES 1.5
+/* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
+#define CAPACITY_BELOW_RAMP 1.5
+#define CAPACITY_ABOVE_RAMP 4
+/* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
+#define STAIR_PLATEAU 2
+/* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
+ * quantile over its twelve independent points. */
+#define FITS_AS_ONE 1.32
 
 typedef struct {
     const bj_hierarchy_request *request;
@@ -38,7 +46,8 @@ typedef struct {
     double *error;           /* standard error of each point of the request, over all rounds */
     double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
     double *packed_x, *packed_y;
-    double *column; /* scratch of one point */
+    double *column;                       /* scratch of one point */
+    double *ramp_x, *ramp_y, *ramp_error; /* and of one ramp */
     size_t count, twin_count;
     bj_level_hints hints;
 } summary;
@@ -56,6 +65,7 @@ static void free_summary(summary *s) {
     free(s->packed_x);
     free(s->packed_y);
     free(s->column);
+    free(s->ramp_x);
 }
 
 static size_t larger(size_t a, size_t b) {
@@ -79,12 +89,15 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
     s->packed_x = malloc(twins * sizeof(double));
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
+    s->ramp_x = malloc(3 * points * sizeof(double));
     if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->lowest == NULL ||
         s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL ||
-        s->packed_y == NULL || s->column == NULL) {
+        s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
         free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
+    s->ramp_y = s->ramp_x + points;
+    s->ramp_error = s->ramp_y + points;
     return BJ_OK;
 }
 
@@ -168,6 +181,59 @@ static const double *ramp_of(const summary *s, size_t index, size_t level_count)
     return index + 1 < level_count ? s->lowest : s->middle;
 }
 
+/* The points of a curve from first to last, with their errors. */
+static size_t cut_points(const summary *s, const double *curve, double first, double last, double *x, double *y,
+                         double *error) {
+    size_t kept = 0;
+    for (size_t i = 0, k = 0; i < s->count; i++)
+        if (s->x[i] >= first && s->x[i] <= last) {
+            while (s->request->x[k] < s->x[i])
+                k++;
+            x[kept] = s->x[i];
+            error[kept] = s->error[k];
+            y[kept++] = curve[i];
+        }
+    return kept;
+}
+
+static double ramp_begin(const bj_level *level) {
+    return fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
+}
+
+/* Is one cache on random frames enough to explain the levels `index` and the next? */
+static bool is_one_cache(const summary *s, const bj_level_set *found, size_t index, double error_scale) {
+    const bj_level *near = &found->level[index], *far = near + 1;
+    size_t count = cut_points(s, s->own, ramp_begin(near), far->ramp_last_x, s->ramp_x, s->ramp_y, s->ramp_error);
+    for (size_t i = 0; i < count; i++)
+        s->ramp_error[i] *= error_scale;
+    for (unsigned ways = 1; ways <= 16; ways *= 2)
+        for (int r = BJ_REPLACE_LRU; r <= BJ_REPLACE_RANDOM; r++) {
+            bj_occupancy_shape shape = {ways, true, (bj_replacement)r};
+            bj_occupancy_request request = {.x = s->ramp_x,
+                                            .y = s->ramp_y,
+                                            .error = s->ramp_error,
+                                            .count = count,
+                                            .first = near->ramp_first_x / CAPACITY_BELOW_RAMP,
+                                            .last = far->next_first_x,
+                                            .only = &shape};
+            bj_occupancy fit;
+            if (bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS_AS_ONE)
+                return true;
+        }
+    return false;
+}
+
+/* Luck makes stairs in the ramp of a physically indexed cache; what lies between two of them is no level. */
+static void merge_stairs(const summary *s, double error_scale, bj_level_set *found) {
+    for (size_t i = 1; i + 1 < found->count;) {
+        const bj_level *far = &found->level[i + 1];
+        if (far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x && is_one_cache(s, found, i, error_scale))
+            bj_stats_merge_levels(s->x, s->own, s->count, i, found);
+        else
+            i++;
+    }
+}
+
 static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_count, size_t skip, bj_level_set *found,
                                 bj_error *error) {
     const bj_hierarchy_request *q = s->request;
@@ -184,6 +250,10 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
+    bj_stats_enforce_monotone(s->own, s->count);
+    /* Fewer rounds than the errors are of have larger ones. */
+    if (status == BJ_OK && q->lucky_frames && !q->levels_only)
+        merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
     bj_stats_enforce_monotone(s->y, s->count);
     bj_stats_enforce_monotone(s->lowest, s->count);
     bj_stats_enforce_monotone(s->middle, s->count);
@@ -218,16 +288,12 @@ static double estimate_noise(summary *s, double *scratch) {
 /* The points that tell about the edge at the end of a level: from its plateau to an octave into the next one. */
 static size_t cut_ramp(const summary *s, const bj_level *level, size_t index, size_t level_count, double *x, double *y,
                        double *error) {
-    double first = fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
-    double last = level->ramp_last_x;
-    size_t kept = 0;
+    double first = ramp_begin(level), last = level->ramp_last_x;
+    size_t kept = cut_points(s, ramp_of(s, index, level_count), first, last, x, y, error);
     for (size_t i = 0, k = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
-            while (s->request->x[k] < s->x[i])
-                k++;
-            x[kept] = s->x[i];
-            error[kept] = s->error[k];
-            y[kept++] = fmax(ramp_of(s, index, level_count)[i] - s->removed[i], s->y[i] / 2);
+            y[k] = fmax(y[k] - s->removed[i], s->y[i] / 2);
+            k++;
         }
     return kept;
 }
@@ -251,8 +317,8 @@ static bool fit_capacity(const summary *s, const bj_level *level, size_t index, 
                          bj_replacement expected, const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit) {
     double *x = scratch, *y = scratch + s->count, *error = y + s->count;
     size_t count = cut_ramp(s, level, index, level_count, x, y, error);
-    /* Misses set in at the capacity or below it (random frames), not far beyond (coarse points). */
-    double low = level->ramp_first_x / 1.5, high = fmin(level->ramp_first_x * 4, level->next_first_x);
+    double low = level->ramp_first_x / CAPACITY_BELOW_RAMP;
+    double high = fmin(level->ramp_first_x * CAPACITY_ABOVE_RAMP, level->next_first_x);
     if (first_fit != NULL) {
         low = first_fit->capacity / REFIT_RANGE;
         high = first_fit->capacity * REFIT_RANGE;

@@ -241,12 +241,27 @@ void bj_stats_measure_level_size(const double *x, const double *y, size_t count,
     cross_threshold(x, y, count, threshold, last_x, level);
 }
 
-static double measure_ramp(const scene *s, const bj_level *level) {
-    double threshold = level->base + (1 - SIZE_SHARE) * (level->next_latency - level->base);
+/* The size and the ramp, once the latencies of a level and of the next are known. */
+static void measure_edge(const double *x, const double *y, size_t count, double last_x, bj_level *level) {
+    double rise = level->next_latency - level->base;
+    cross_threshold(x, y, count, level->base + SIZE_SHARE * rise, last_x, level);
+    level->ramp_first_x = level->size_x;
     size_t i = 0;
-    while (i + 1 < s->count && s->y[i] < threshold)
+    while (i + 1 < count && y[i] < level->base + (1 - SIZE_SHARE) * rise)
         i++;
-    return fmax(0, log2(s->x[i] / level->ramp_first_x));
+    level->ramp_octaves = fmax(0, log2(x[i] / level->ramp_first_x));
+}
+
+void bj_stats_merge_levels(const double *x, const double *y, size_t count, size_t index, bj_level_set *set) {
+    bj_level *level = &set->level[index];
+    const bj_level *next = level + 1;
+    level->next_latency = next->next_latency;
+    level->next_first_x = next->next_first_x;
+    level->ramp_last_x = next->ramp_last_x;
+    level->steepest_octave = fmax(level->steepest_octave, next->steepest_octave);
+    set->count--;
+    memmove(&set->level[index + 1], &set->level[index + 2], (set->count - index - 1) * sizeof *level);
+    measure_edge(x, y, count, index + 1 < set->count ? set->level[index + 1].plateau_last_x : x[count - 1], level);
 }
 
 static void write_levels(const scene *s, bj_level_set *found) {
@@ -261,10 +276,7 @@ static void write_levels(const scene *s, bj_level_set *found) {
         level->next_first_x = exp2(above->first);
         level->steepest_octave = exp2(find_steepest_octave(s, below, above));
         level->single_sample = below->lone;
-        cross_threshold(s->x, s->y, s->count, level->base + SIZE_SHARE * (level->next_latency - level->base),
-                        exp2(above->last), level);
-        level->ramp_first_x = level->size_x;
-        level->ramp_octaves = measure_ramp(s, level);
+        measure_edge(s->x, s->y, s->count, exp2(above->last), level);
     }
     for (size_t i = 0; i < found->count; i++) {
         bj_level *level = &found->level[i];

@@ -554,12 +554,14 @@ def find_truth(path):
         prefix = "cache.L%d." % (level + 1)
         # Few pages more or less of one colour move the edge of a small cache.
         frames = all_frames if cache["size"] < 2 ** 20 and not huge else all_frames[:DRAWS]
-        size = Level(machine, level, frames, 1).effective_size()
+        # One walk for all levels, in steps of the first one's lines: it meets the longer lines of others several times a lap.
+        visits = max(1, cache["line"] // caches[0]["line"])
+        size = Level(machine, level, frames, visits).effective_size()
         if level > 0:
             check_nearer_levels(machine, level, size, frames[0])
         with_tlb = size
         if tlb_cycles(machine, size) > 0.01 * (latency_after(machine, level) - cache["latency"]):
-            with_tlb = Level(machine, level, frames, 1).effective_size(lambda bytes: tlb_cycles(machine, bytes))
+            with_tlb = Level(machine, level, frames, visits).effective_size(lambda bytes: tlb_cycles(machine, bytes))
             notes[prefix + "size_bytes_without_tlb"] = size
         keys[prefix + "size_bytes"] = with_tlb
         keys[prefix + "capacity_bytes"] = capacity(caches, level)
@@ -567,9 +569,6 @@ def find_truth(path):
         keys[prefix + "latency_ns"] = round(cache["latency"] / ghz, 6)
         keys[prefix + "line_bytes"] = cache["line"]
         keys[prefix + "associativity"] = cache["ways"]
-        if cache["line"] > 64:
-            # A walk in steps of 64 bytes meets a longer line several times a lap.
-            notes[prefix + "size_bytes_in_steps_of_64"] = Level(machine, level, frames, cache["line"] // 64).effective_size()
         if level == len(caches) - 1 and machine["noise"].get("neighbour", 0) > 0:
             notes[prefix + "size_bytes_beside_neighbour"] = Level(
                 machine, level, frames, 1, machine["noise"]["neighbour"]).effective_size()

@@ -137,7 +137,7 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_c
 }
 
 static bj_status read_answer(const bj_json_place *section, const char *key, const json_t *value, bj_profile *profile) {
-    entry_place entry;
+    entry_place entry = {.text = ""};
     bj_characteristic *answer = NULL;
     char unit[sizeof answer->unit];
     bj_status status = enter(section, key, value, sizeof answer->key, &entry);
@@ -212,7 +212,7 @@ static bj_status read_axis(const bj_json_place *at, const json_t *object, const 
 }
 
 static bj_status read_curve(const bj_json_place *section, const char *id, const json_t *value, bj_profile *profile) {
-    entry_place entry;
+    entry_place entry = {.text = ""};
     const bj_json_place *at = &entry.at;
     bj_curve *curve = NULL;
     char probe[sizeof curve->probe] = "";
@@ -231,7 +231,7 @@ static bj_status read_curve(const bj_json_place *section, const char *id, const 
 }
 
 static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
-    entry_place entry;
+    entry_place entry = {.text = ""};
     const bj_json_place *at = &entry.at;
     bj_probe_record *record = NULL;
     uint64_t revision = 0;

@@ -87,6 +87,9 @@ static double miss_of(const miss_table *table, double lines) {
 static double predict_random(const miss_table *table, double ratio) {
     double mean = table->shape->ways * ratio;
     double probability = exp(-mean), missing = 0, seen = 0;
+    /* Many ways and a large ratio underflow: every set is overfull then, and as full as the mean. */
+    if (probability == 0)
+        return miss_of(table, mean);
     /* Far enough into the tail for what is left to be below a thousandth. */
     unsigned last = (unsigned)(mean + 5 * sqrt(mean) + 5);
     for (unsigned others = 0; others <= last; others++) {
@@ -94,8 +97,7 @@ static double predict_random(const miss_table *table, double ratio) {
         missing += probability * miss_of(table, others + 1.0);
         probability *= mean / (others + 1.0);
     }
-    /* Many ways and a large ratio underflow: every set is overfull then, and as full as the mean. */
-    return seen > 0 ? missing / seen : miss_of(table, mean);
+    return missing / seen;
 }
 
 static double predict_contiguous(const miss_table *table, double ratio) {

@@ -276,12 +276,12 @@ static const char *const three_levels =
     "{\"name\": \"x\", \"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 4},"
     "{\"size\": 196608, \"ways\": 6, \"latency\": 12, \"mapped\": \"physical\"},"
     "{\"size\": 2097152, \"ways\": 16, \"latency\": 40, \"mapped\": \"physical\", \"index\": \"hashed\"%s}],"
-    "\"tlbs\": [{\"entries\": 64, \"ways\": 4}, {\"entries\": 512, \"ways\": 4, \"latency\": 7}]}";
+    "\"tlbs\": [{\"entries\": 64, \"ways\": 4}, {\"entries\": 512, \"ways\": 4, \"latency\": 7}]%s}";
 
 /* Taking independent levels one after the other counts what access by access does. */
-static void count_both_ways(const char *last_level, bj_sim_counts counts[2]) {
-    char text[600];
-    snprintf(text, sizeof text, three_levels, last_level);
+static void count_both_ways(const char *last_level, const char *more, bj_sim_counts counts[2]) {
+    char text[700];
+    snprintf(text, sizeof text, three_levels, last_level, more);
     size_t count = 0;
     uint32_t *places = random_places(3 << 20, 64, 9, &count);
     for (int by_levels = 0; by_levels < 2; by_levels++) {
@@ -305,20 +305,34 @@ static void count_both_ways(const char *last_level, bj_sim_counts counts[2]) {
 static void test_by_levels_counts_alike(void **state) {
     (void)state;
     bj_sim_counts counts[2];
-    count_both_ways("", counts);
+    count_both_ways("", "", counts);
     assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
-    count_both_ways(", \"replacement\": \"plru\"", counts);
+    count_both_ways(", \"replacement\": \"plru\"", "", counts);
     assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
     /* The last level alone draws, so that even its draws are the same. */
-    count_both_ways(", \"replacement\": \"random\"", counts);
+    count_both_ways(", \"replacement\": \"random\"", "", counts);
     assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+}
+
+/* Prefetchers that wake at times, in every state between: the walks range from a few regions to thousands. */
+static void test_by_levels_counts_alike_with_prefetchers(void **state) {
+    (void)state;
+    const char *const prefetchers[] = {"\"next_line\"", "\"adjacent\"", "\"region\"", "\"stride\", \"region\"",
+                                       "\"next_line\", \"adjacent\", \"stride\", \"region\""};
+    for (size_t i = 0; i < sizeof prefetchers / sizeof prefetchers[0]; i++) {
+        char more[100];
+        bj_sim_counts counts[2];
+        snprintf(more, sizeof more, ", \"prefetchers\": [%s]", prefetchers[i]);
+        count_both_ways("", more, counts);
+        assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+    }
 }
 
 /* Where nearer levels have settled, what they let through tells the farther ones everything. */
 static void test_far_levels_need_only_what_passes(void **state) {
     (void)state;
     char text[600];
-    snprintf(text, sizeof text, three_levels, ", \"replacement\": \"random\"");
+    snprintf(text, sizeof text, three_levels, ", \"replacement\": \"random\"", "");
     size_t count = 0, passing = 0;
     uint32_t *places = random_places(2200 << 10, 64, 9, &count), *passed = malloc(count * sizeof *passed);
     uint8_t *levels = malloc(count);
@@ -360,7 +374,7 @@ static void test_far_levels_need_only_what_passes(void **state) {
 /* A lap that is written down leaves what a simulated one leaves. */
 static void check_cold_lap(const char *last_level, size_t bytes) {
     char text[600];
-    snprintf(text, sizeof text, three_levels, last_level);
+    snprintf(text, sizeof text, three_levels, last_level, "");
     size_t count = 0;
     uint32_t *places = random_places(bytes, 64, 11, &count);
     bj_sim_counts counts[2];
@@ -462,6 +476,7 @@ int main(void) {
         cmocka_unit_test(test_prefetchers_of_neighbours),
         cmocka_unit_test(test_region_prefetcher),
         cmocka_unit_test(test_by_levels_counts_alike),
+        cmocka_unit_test(test_by_levels_counts_alike_with_prefetchers),
         cmocka_unit_test(test_far_levels_need_only_what_passes),
         cmocka_unit_test(test_cold_lap_leaves_the_same),
         cmocka_unit_test(test_cold_lap_with_long_lines),

@@ -120,15 +120,16 @@ void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way) {
         touch_bits(&cache->used[set], bj_sim_own_ways(cache->shape, set), way);
 }
 
-/* xorshift64*, upper half: the model draws one a miss, so it must cost next to nothing. */
+/* A counter and a mixer of it: the model draws one a miss, so it must cost next to nothing, and what one draw waits for
+ * of the last is a single addition. */
 static uint64_t next_state(uint64_t x) {
-    x ^= x >> 12;
-    x ^= x << 25;
-    return x ^ x >> 27;
+    return x + 0x9e3779b97f4a7c15u;
 }
 
 static uint32_t draw_below(uint64_t state, uint32_t bound) {
-    return (uint32_t)((((state * 0x2545f4914f6cdd1du) >> 32) * bound) >> 32);
+    uint64_t mixed = (state ^ state >> 32) * 0xd6e8feb86659fd93u;
+    mixed = (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u;
+    return (uint32_t)(((mixed >> 32) * bound) >> 32);
 }
 
 static uint32_t pick_victim_way(bj_sim_cache *cache, uint32_t set, const uint32_t *tags, uint32_t own) {
@@ -156,22 +157,88 @@ uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line
     return victim;
 }
 
-bool bj_sim_use_line_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-    int way = bj_sim_find_line(cache, set, line);
-    if (shape->replacement == BJ_SIM_RANDOM && bj_sim_find_line(cache, set, BJ_SIM_NO_LINE) < 0) {
-        /* A full set under random replacement hits or misses as chance has it: both in the same instructions. */
-        uint64_t state = *cache->random_state, drawn = next_state(state);
-        uint32_t place = way >= 0 ? (uint32_t)way : draw_below(drawn, bj_sim_own_ways(shape, set));
-        tags[place] = line;
-        *cache->random_state = way >= 0 ? state : drawn;
-    } else if (way < 0) {
-        bj_sim_insert_anywhere(cache, set, line);
-    } else {
-        bj_sim_touch_way(cache, set, way);
+/* Loops over lines of one kind of cache; the common lengths come as constants, so that what is inside unrolls. */
+typedef struct {
+    bj_sim_cache *cache;
+    const uint32_t *sets, *lines;
+    size_t count;
+    uint8_t *hits;
+} uses;
+
+static inline __attribute__((always_inline)) void use_lru(const uses *to, uint32_t stride) {
+    const bj_sim_cache_shape *shape = to->cache->shape;
+    for (size_t i = 0; i < to->count; i++) {
+        uint32_t *tags = to->cache->tags + (size_t)to->sets[i] * stride;
+        to->hits[i] = tags[0] == to->lines[i] ||
+                      bj_sim_lru_use_fixed(tags, bj_sim_own_ways(shape, to->sets[i]), stride, to->lines[i]);
     }
-    return way >= 0;
+}
+
+static inline __attribute__((always_inline)) void use_random(const uses *to, uint32_t stride) {
+    const bj_sim_cache_shape *shape = to->cache->shape;
+    const uint32_t *sets = to->sets, *lines = to->lines;
+    uint8_t *hits = to->hits;
+    uint32_t *all_tags = to->cache->tags;
+    uint64_t state = *to->cache->random_state;
+    for (size_t i = 0, count = to->count; i < count; i++) {
+        uint32_t set = sets[i], line = lines[i], *tags = all_tags + (size_t)set * stride;
+        int way = bj_sim_find_tag(tags, stride, line);
+        hits[i] = way >= 0;
+        if (bj_sim_find_tag(tags, stride, BJ_SIM_NO_LINE) < 0) {
+            /* A full set hits or misses as chance has it: both in the same instructions, by a mask, since compilers
+             * make branches of choices. */
+            uint64_t missed = (uint64_t) - (int64_t)(way < 0);
+            uint32_t place = draw_below(next_state(state), bj_sim_own_ways(shape, set));
+            tags[(place & (uint32_t)missed) | ((uint32_t)way & ~(uint32_t)missed)] = line;
+            state += (next_state(state) - state) & missed;
+        } else if (way < 0) {
+            *to->cache->random_state = state;
+            bj_sim_insert_anywhere(to->cache, set, line);
+            state = *to->cache->random_state;
+        }
+    }
+    *to->cache->random_state = state;
+}
+
+static inline __attribute__((always_inline)) void use_plru(const uses *to, uint32_t stride) {
+    for (size_t i = 0; i < to->count; i++) {
+        uint32_t set = to->sets[i], line = to->lines[i];
+        int way = bj_sim_find_tag(to->cache->tags + (size_t)set * stride, stride, line);
+        if (way < 0)
+            bj_sim_insert_anywhere(to->cache, set, line);
+        else
+            bj_sim_touch_plru(to->cache, set, (uint32_t)way);
+        to->hits[i] = way >= 0;
+    }
+}
+
+static inline __attribute__((always_inline)) void use_by_kind(const uses *to, uint32_t stride) {
+    if (to->cache->shape->replacement == BJ_SIM_LRU)
+        use_lru(to, stride);
+    else if (to->cache->shape->replacement == BJ_SIM_RANDOM)
+        use_random(to, stride);
+    else
+        use_plru(to, stride);
+}
+
+void bj_sim_use_lines(bj_sim_cache *cache, const uint32_t *sets, const uint32_t *lines, size_t count, uint8_t *hits) {
+    const uses to = {.cache = cache, .sets = sets, .lines = lines, .count = count, .hits = hits};
+    switch (cache->shape->stride) {
+    case 4:
+        use_by_kind(&to, 4);
+        break;
+    case 8:
+        use_by_kind(&to, 8);
+        break;
+    case 12:
+        use_by_kind(&to, 12);
+        break;
+    case 16:
+        use_by_kind(&to, 16);
+        break;
+    default:
+        use_by_kind(&to, cache->shape->stride);
+    }
 }
 
 void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way) {

@@ -70,10 +70,9 @@ void bj_sim_empty_cache(bj_sim_cache *cache);
 void bj_sim_shrink_cache(bj_sim_cache *cache);
 
 void bj_sim_remove_way(bj_sim_cache *cache, uint32_t set, int way);
-/* The parts of the functions below that lru does not need. */
+/* The parts of functions below that lru does not need. */
 void bj_sim_touch_plru(bj_sim_cache *cache, uint32_t set, uint32_t way);
 uint32_t bj_sim_insert_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line);
-bool bj_sim_use_line_anywhere(bj_sim_cache *cache, uint32_t set, uint32_t line);
 
 static inline uint32_t bj_sim_pick_set(const bj_sim_cache_shape *shape, uint64_t virtual_address,
                                        uint64_t physical_address) {
@@ -195,13 +194,7 @@ static inline bool bj_sim_lru_use(uint32_t *tags, uint32_t own, uint32_t stride,
     }
 }
 
-/* Any replacement: the same with a set's number; true: it was there. */
-static inline bool bj_sim_use_line(bj_sim_cache *cache, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-    if (shape->replacement == BJ_SIM_LRU)
-        return bj_sim_lru_use(tags, bj_sim_own_ways(shape, set), shape->stride, line);
-    return bj_sim_use_line_anywhere(cache, set, line);
-}
+/* Any replacement: uses lines[0 .. count), putting in what is missing. hits[i]: it was there. */
+void bj_sim_use_lines(bj_sim_cache *cache, const uint32_t *sets, const uint32_t *lines, size_t count, uint8_t *hits);
 
 #endif

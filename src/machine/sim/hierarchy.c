@@ -1,19 +1,22 @@
 #include "machine/sim/hierarchy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "machine/machine.h"
 
 static bool has_independent_levels(const bj_sim_spec *spec) {
-    bool independent = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0;
+    /* Prefetches go to the second level, which must not be the one whose misses cause them. */
+    bool independent = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0 || spec->cache_count > 1;
     for (size_t i = 0; i < spec->cache_count; i++)
         independent = independent && spec->caches[i].policy == BJ_SIM_NEITHER;
     return independent;
 }
 
 static bool is_simple(const bj_sim_spec *spec) {
-    bool simple = has_independent_levels(spec) && spec->neighbour == 0;
+    bool simple =
+        has_independent_levels(spec) && spec->neighbour == 0 && (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0;
     for (size_t i = 0; i < spec->cache_count; i++)
         simple = simple && spec->caches[i].replacement == BJ_SIM_LRU;
     return simple;
@@ -188,17 +191,21 @@ static unsigned fetch(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t add
     return found;
 }
 
-static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
-    unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
-    cpu->counts.hits[hit]++;
-    if (hierarchy->spec->prefetchers == 0)
-        return hit;
-    const bj_sim_prefetch_rules rules = {
+static bj_sim_prefetch_rules rules_of(const bj_sim_hierarchy *hierarchy) {
+    return (bj_sim_prefetch_rules){
         .prefetchers = hierarchy->spec->prefetchers,
         .line_shift = hierarchy->shapes[0].line_shift,
         .page_shift = hierarchy->space->page_shift,
         .level_count = (unsigned)hierarchy->spec->cache_count,
     };
+}
+
+static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
+    unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
+    cpu->counts.hits[hit]++;
+    if (hierarchy->spec->prefetchers == 0)
+        return hit;
+    const bj_sim_prefetch_rules rules = rules_of(hierarchy);
     bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
     unsigned count = bj_sim_watch_load(&cpu->prefetch, &rules, address, hit, wanted);
     for (unsigned i = 0; i < count; i++)
@@ -216,10 +223,11 @@ static void look_up_page(const bj_sim_spec *spec, bj_sim_cpu *cpu, uint32_t page
 
 /* A block of accesses at a time: the addresses are known beforehand, so the host can fetch our tables while we work
  * on earlier ones. */
-enum { BLOCK = 32 };
+enum { BLOCK = 32, MOST_REQUESTS = 3 * BLOCK };
 
+/* The loads, and from place BLOCK on the lines that their misses prefetch. */
 typedef struct {
-    uint64_t virtual_address[BLOCK], physical_address[BLOCK];
+    uint64_t virtual_address[MOST_REQUESTS], physical_address[MOST_REQUESTS];
 } block;
 
 /* Tables below this stay in the host's nearest caches anyway. */
@@ -282,42 +290,90 @@ static void ask_for_sets(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cp
     }
 }
 
+/* One level's part of the requests through[0 .. count): those that it lets through stay in the list. Counts hits of
+ * loads, and notes their level unless `levels` is NULL. */
+static size_t pass_level(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t level,
+                         uint8_t *through, size_t count, uint8_t *levels) {
+    const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+    bj_sim_cache *cache = cpu->caches[level];
+    uint32_t lines[MOST_REQUESTS], sets[MOST_REQUESTS];
+    uint8_t hits[MOST_REQUESTS];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = prepared->virtual_address[through[i]];
+        lines[i] = (uint32_t)(address >> shape->line_shift);
+        sets[i] = bj_sim_pick_set(shape, address, prepared->physical_address[through[i]]);
+    }
+    if (is_large(shape)) {
+        for (size_t i = 0; i < count; i++)
+            ask_for_set(shape, cache, sets[i]);
+    }
+    bj_sim_use_lines(cache, sets, lines, count, hits);
+    size_t missed = 0, hits_of_loads = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_load = through[i] < BLOCK;
+        if (levels != NULL && is_load)
+            levels[through[i]] = (uint8_t)level;
+        hits_of_loads += hits[i] & is_load;
+        through[missed] = through[i];
+        missed += !hits[i];
+    }
+    cpu->counts.hits[level] += hits_of_loads;
+    return missed;
+}
+
+/* Behind each load that missed the first level, what the prefetchers of neighbours make of that; returns how many
+ * requests the second level sees. */
+static size_t add_neighbours(const bj_sim_hierarchy *hierarchy, block *prepared, uint8_t *through, size_t count) {
+    const bj_sim_prefetch_rules rules = rules_of(hierarchy);
+    uint8_t loads[BLOCK];
+    memcpy(loads, through, count);
+    size_t wanted = 0, requests = 0;
+    for (size_t i = 0; i < count; i++) {
+        through[requests++] = loads[i];
+        uint64_t *to = prepared->virtual_address + BLOCK + wanted;
+        uint64_t address = prepared->virtual_address[loads[i]], physical = prepared->physical_address[loads[i]];
+        unsigned more = bj_sim_want_neighbours(&rules, address, to);
+        for (unsigned j = 0; j < more; j++) {
+            /* Never in another page. */
+            prepared->physical_address[BLOCK + wanted] = physical + (to[j] - address);
+            through[requests++] = (uint8_t)(BLOCK + wanted++);
+        }
+    }
+    return requests;
+}
+
 /* Independent levels are taken one after the other, each seeing what the nearer ones let through: no branch depends on
  * where an access hits, which no host could predict. Draws of random replacement then come in another order than
  * access by access, but each is as random. */
-static void load_by_levels(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count,
+static void load_by_levels(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, block *prepared, size_t count,
                            size_t nearest, uint8_t *levels) {
-    uint32_t lines[BLOCK], sets[BLOCK];
-    uint8_t through[BLOCK];
+    const bj_sim_spec *spec = hierarchy->spec;
+    uint8_t through[MOST_REQUESTS];
     for (size_t i = 0; i < count; i++)
         through[i] = (uint8_t)i;
     size_t level = nearest;
-    for (; level < hierarchy->spec->cache_count && count > 0; level++) {
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
-        bj_sim_cache *cache = cpu->caches[level];
-        for (size_t i = 0; i < count; i++) {
-            uint64_t address = prepared->virtual_address[through[i]];
-            lines[i] = (uint32_t)(address >> shape->line_shift);
-            sets[i] = bj_sim_pick_set(shape, address, prepared->physical_address[through[i]]);
-        }
-        if (is_large(shape)) {
-            for (size_t i = 0; i < count; i++)
-                ask_for_set(shape, cache, sets[i]);
-        }
-        size_t missed = 0;
-        for (size_t i = 0; i < count; i++) {
-            bool hit = bj_sim_use_line(cache, sets[i], lines[i]);
-            if (levels != NULL)
-                levels[through[i]] = (uint8_t)level;
-            through[missed] = through[i];
-            missed += !hit;
-        }
-        cpu->counts.hits[level] += count - missed;
-        count = missed;
+    for (; level < spec->cache_count && count > 0; level++) {
+        count = pass_level(hierarchy, cpu, prepared, level, through, count, levels);
+        if (level == 0 && (spec->prefetchers & (BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT)) != 0)
+            count = add_neighbours(hierarchy, prepared, through, count);
     }
-    cpu->counts.hits[level] += count;
-    for (size_t i = 0; levels != NULL && i < count; i++)
-        levels[through[i]] = (uint8_t)level;
+    for (size_t i = 0; i < count; i++) {
+        bool is_load = through[i] < BLOCK;
+        cpu->counts.hits[level] += is_load;
+        if (levels != NULL && is_load)
+            levels[through[i]] = (uint8_t)level;
+    }
+}
+
+/* Whether the prefetchers that look at the order of loads let these pass, having seen them. */
+static bool order_sleeps(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count) {
+    bj_sim_prefetch_rules rules = rules_of(hierarchy);
+    if (rules.prefetchers == 0)
+        return true;
+    if (rules.prefetchers & BJ_SIM_REGION)
+        return bj_sim_pass_regions(&cpu->prefetch, &rules, prepared->virtual_address, count);
+    return !(rules.prefetchers & BJ_SIM_STRIDE) ||
+           bj_sim_pass_strides(&cpu->prefetch, prepared->virtual_address, count);
 }
 
 /* `levels` may be NULL. */
@@ -329,8 +385,7 @@ static void visit(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_map
         uint8_t *here = levels != NULL ? levels + done : NULL;
         find_addresses(hierarchy, mapping, places + done, now, &prepared);
         look_up_pages(hierarchy, cpu, mapping, &prepared, now);
-        if (hierarchy->independent &&
-            (hierarchy->spec->prefetchers == 0 || bj_sim_pass_strides(&cpu->prefetch, prepared.virtual_address, now))) {
+        if (hierarchy->independent && order_sleeps(hierarchy, cpu, &prepared, now)) {
             load_by_levels(hierarchy, cpu, &prepared, now, 0, here);
             continue;
         }

@@ -35,7 +35,7 @@ typedef struct {
     bj_sim_cpu **cpus; /* by tree position, made when first used */
     uint64_t random_state;
     bool simple;      /* every level lru and neither, no prefetcher but for strides, no neighbour */
-    bool independent; /* every level neither, no prefetcher but for strides: no level acts on a nearer one */
+    bool independent; /* every level neither, prefetchers fill no level that they watch: none acts on a nearer one */
 } bj_sim_hierarchy;
 
 bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,

@@ -61,8 +61,12 @@ static void watch_follower(bj_sim_prefetch_state *state, request *to, unsigned h
     }
 }
 
+static unsigned region_line_shift(const bj_sim_prefetch_rules *rules) {
+    return rules->line_shift > 5 ? rules->line_shift : 5;
+}
+
 static void watch_region(bj_sim_prefetch_state *state, request *to) {
-    unsigned shift = to->rules->line_shift > 5 ? to->rules->line_shift : 5;
+    unsigned shift = region_line_shift(to->rules);
     if (shift >= BJ_SIM_REGION_SHIFT)
         return;
     uint64_t region = to->address >> BJ_SIM_REGION_SHIFT;
@@ -88,14 +92,25 @@ static void watch_region(bj_sim_prefetch_state *state, request *to) {
     }
 }
 
+unsigned bj_sim_want_neighbours(const bj_sim_prefetch_rules *rules, uint64_t address, uint64_t wanted[2]) {
+    uint64_t line_bytes = UINT64_C(1) << rules->line_shift;
+    uint64_t next = address + line_bytes;
+    unsigned count = 0;
+    if ((rules->prefetchers & BJ_SIM_NEXT_LINE) && next >> rules->page_shift == address >> rules->page_shift)
+        wanted[count++] = next;
+    /* A page has no half pairs. */
+    if (rules->prefetchers & BJ_SIM_ADJACENT)
+        wanted[count++] = address ^ line_bytes;
+    return count;
+}
+
 unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, uint64_t address,
                            unsigned hit_level, bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES]) {
     request to = {.rules = rules, .address = address, .wanted = wanted};
-    uint64_t line_bytes = UINT64_C(1) << rules->line_shift;
-    if (hit_level > 0 && (rules->prefetchers & BJ_SIM_NEXT_LINE))
-        want(&to, address + line_bytes, second_level(rules));
-    if (hit_level > 0 && (rules->prefetchers & BJ_SIM_ADJACENT))
-        want(&to, address ^ line_bytes, second_level(rules));
+    uint64_t neighbours[2];
+    unsigned neighbour_count = hit_level > 0 ? bj_sim_want_neighbours(rules, address, neighbours) : 0;
+    for (unsigned i = 0; i < neighbour_count; i++)
+        want(&to, neighbours[i], second_level(rules));
     if (rules->prefetchers & BJ_SIM_STRIDE)
         watch_stride(state, &to);
     if (rules->prefetchers & BJ_SIM_REGION) {
@@ -121,5 +136,58 @@ bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses
     state->last_address = last;
     state->last_distance = last_distance;
     state->stride_streak = 0;
+    return true;
+}
+
+enum { MOST_PASSED = 32 };
+
+/* Whether each load is in a region that none of the last regions before it is. */
+static bool opens_only(const bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count) {
+    uint32_t regions[BJ_SIM_REGIONS + MOST_PASSED], returns = 0;
+    for (size_t i = 0; i < BJ_SIM_REGIONS; i++)
+        regions[BJ_SIM_REGIONS - 1 - i] = (uint32_t)state->regions[i];
+    for (size_t i = 0; i < count; i++)
+        regions[BJ_SIM_REGIONS + i] = (uint32_t)(addresses[i] >> BJ_SIM_REGION_SHIFT);
+    for (size_t back = 1; back <= BJ_SIM_REGIONS; back++)
+        for (size_t i = BJ_SIM_REGIONS; i < BJ_SIM_REGIONS + count; i++)
+            returns |= regions[i] == regions[i - back];
+    return returns == 0;
+}
+
+/* After loads that opened a region each: the last of them are known, and a follower is trusted no more. */
+static void note_openings(bj_sim_prefetch_state *state, unsigned shift, const uint64_t *addresses, size_t count) {
+    for (size_t i = 0; i < BJ_SIM_REGIONS; i++) {
+        uint64_t address = addresses[count - 1 - i], region = address >> BJ_SIM_REGION_SHIFT;
+        state->regions[i] = region;
+        state->region_lines[i] = UINT64_C(1) << ((address - (region << BJ_SIM_REGION_SHIFT)) >> shift);
+        state->region_count[i] = 1;
+    }
+    state->opened_region = 1;
+    state->follower_trust = 0;
+    state->last_address = addresses[count - 1];
+}
+
+bool bj_sim_pass_regions(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
+                         size_t count) {
+    unsigned shift = region_line_shift(rules);
+    /* A random order over much more than the regions known is the rule, and told apart at little cost. */
+    bool expects_follower = !state->opened_region && state->follower_trust == FULL_TRUST;
+    if (shift < BJ_SIM_REGION_SHIFT && count >= BJ_SIM_REGIONS && count <= MOST_PASSED && !expects_follower &&
+        opens_only(state, addresses, count)) {
+        if ((rules->prefetchers & BJ_SIM_STRIDE) && !bj_sim_pass_strides(state, addresses, count))
+            return false;
+        note_openings(state, shift, addresses, count);
+        return true;
+    }
+    bj_sim_prefetch_rules order_only = *rules;
+    order_only.prefetchers &= BJ_SIM_STRIDE | BJ_SIM_REGION;
+    bj_sim_prefetch_state after = *state;
+    bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
+    for (size_t i = 0; i < count; i++) {
+        /* As if all came from memory: where a load hits may only make it ask for less. */
+        if (bj_sim_watch_load(&after, &order_only, addresses[i], rules->level_count, wanted) > 0)
+            return false;
+    }
+    *state = after;
     return true;
 }

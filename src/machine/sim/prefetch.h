@@ -47,8 +47,14 @@ typedef struct {
 unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, uint64_t address,
                            unsigned hit_level, bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES]);
 
+/* What next_line and adjacent make of a load that missed the first level: addresses, at most two. */
+unsigned bj_sim_want_neighbours(const bj_sim_prefetch_rules *rules, uint64_t address, uint64_t wanted[2]);
+
 /* For loads that only the stride prefetcher watches: true if it has nothing to do, having seen them; false if they must
  * be shown to it one by one. */
 bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count);
+/* The same for the region prefetcher, and that of strides if there is one. */
+bool bj_sim_pass_regions(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
+                         size_t count);
 
 #endif

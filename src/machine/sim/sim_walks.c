@@ -132,8 +132,9 @@ static void plan_building(const bj_sim_machine *self, walker *who, uint32_t gran
         who->simulated_from = walk->count - tail;
     if ((double)walk->count / visits < needed)
         return;
-    /* Of lines that come once in a lap nothing is left to meet; others may be met again if they come near its end. */
-    size_t met_again = asleep && who->distinct ? tail : (size_t)(2 * needed);
+    /* Of lines that come once in a lap nothing is left to meet, unless they are prefetched: of those, each load of the
+     * end brings one at least. Lines that come several times may be met again if they come near the end. */
+    size_t met_again = asleep && who->distinct ? tail : (size_t)(who->distinct ? needed : 2 * needed);
     if (walk->count > met_again) {
         who->cold_from = walk->count - met_again;
         if (who->simulated_from < who->cold_from)

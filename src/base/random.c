@@ -57,11 +57,19 @@ double bj_random_normal(bj_random *random) {
 }
 
 void bj_random_shuffle_u32(bj_random *random, uint32_t *values, size_t count) {
+    /* Places are drawn some steps ahead of the swaps, so that the host can fetch them meanwhile. */
+    enum { AHEAD = 32 };
+    size_t drawn[AHEAD], next = count;
     for (size_t i = count; i > 1; i--) {
-        /* Lemire's multiply-shift on the upper word: a division a step would dominate the shuffle of
-         * millions of lines; the bias is below 2^-32 times the count. */
-        uint64_t word = bj_random_next(random) >> 32;
-        size_t j = (size_t)((word * i) >> 32);
+        for (; next > 1 && next + AHEAD > i; next--) {
+            /* Lemire's multiply-shift on the upper word: a division a step would dominate the shuffle of
+             * millions of lines; the bias is below 2^-32 times the count. */
+            uint64_t word = bj_random_next(random) >> 32;
+            size_t j = (size_t)((word * next) >> 32);
+            __builtin_prefetch(&values[j], 1);
+            drawn[next % AHEAD] = j;
+        }
+        size_t j = drawn[i % AHEAD];
         uint32_t swap = values[i - 1];
         values[i - 1] = values[j];
         values[j] = swap;

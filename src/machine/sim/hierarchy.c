@@ -200,12 +200,15 @@ static bj_sim_prefetch_rules rules_of(const bj_sim_hierarchy *hierarchy) {
     };
 }
 
-static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical) {
+/* `awake`: the prefetchers that this load must be shown to. */
+static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
+                     unsigned awake) {
     unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
     cpu->counts.hits[hit]++;
-    if (hierarchy->spec->prefetchers == 0)
+    if (awake == 0)
         return hit;
-    const bj_sim_prefetch_rules rules = rules_of(hierarchy);
+    bj_sim_prefetch_rules rules = rules_of(hierarchy);
+    rules.prefetchers = awake;
     bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
     unsigned count = bj_sim_watch_load(&cpu->prefetch, &rules, address, hit, wanted);
     for (unsigned i = 0; i < count; i++)
@@ -232,9 +235,11 @@ typedef struct {
 
 /* Tables below this stay in the host's nearest caches anyway. */
 static const size_t SMALL_TABLE = 8192;
+/* And from this on a block's time is needed to get them. */
+static const size_t FAR_TABLE = 512 << 10;
 
-static bool is_large(const bj_sim_cache_shape *shape) {
-    return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > SMALL_TABLE;
+static bool is_large(const bj_sim_cache_shape *shape, size_t least_bytes) {
+    return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > least_bytes;
 }
 
 static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cache, uint32_t set) {
@@ -280,7 +285,7 @@ static void ask_for_sets(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cp
                          size_t count) {
     for (size_t level = 0; level < hierarchy->spec->cache_count; level++) {
         const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
-        if (!is_large(shape))
+        if (!is_large(shape, hierarchy->independent ? FAR_TABLE : SMALL_TABLE))
             continue;
         for (size_t i = 0; i < count; i++)
             ask_for_set(shape, cpu->caches[level],
@@ -303,7 +308,7 @@ static size_t pass_level(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, con
         lines[i] = (uint32_t)(address >> shape->line_shift);
         sets[i] = bj_sim_pick_set(shape, address, prepared->physical_address[through[i]]);
     }
-    if (is_large(shape)) {
+    if (is_large(shape, SMALL_TABLE) && !is_large(shape, FAR_TABLE)) {
         for (size_t i = 0; i < count; i++)
             ask_for_set(shape, cache, sets[i]);
     }
@@ -376,25 +381,39 @@ static bool order_sleeps(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, con
            bj_sim_pass_strides(&cpu->prefetch, prepared->virtual_address, count);
 }
 
+/* Makes a block ready and asks for what it will need, early enough to be there when its turn comes. */
+static void prepare(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                    const uint32_t *places, size_t count, block *prepared) {
+    find_addresses(hierarchy, mapping, places, count, prepared);
+    ask_for_sets(hierarchy, cpu, prepared, count);
+}
+
 /* `levels` may be NULL. */
 static void visit(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping, const uint32_t *places,
                   size_t count, uint8_t *levels) {
-    block prepared;
+    const unsigned neighbours = BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT;
+    block blocks[2], *prepared = &blocks[0], *next = &blocks[1];
+    prepare(hierarchy, cpu, mapping, places, count < BLOCK ? count : BLOCK, prepared);
     for (size_t done = 0; done < count; done += BLOCK) {
-        size_t now = count - done < BLOCK ? count - done : BLOCK;
+        size_t left = count - done, now = left < BLOCK ? left : BLOCK;
         uint8_t *here = levels != NULL ? levels + done : NULL;
-        find_addresses(hierarchy, mapping, places + done, now, &prepared);
-        look_up_pages(hierarchy, cpu, mapping, &prepared, now);
-        if (hierarchy->independent && order_sleeps(hierarchy, cpu, &prepared, now)) {
-            load_by_levels(hierarchy, cpu, &prepared, now, 0, here);
-            continue;
+        if (left > BLOCK)
+            prepare(hierarchy, cpu, mapping, places + done + BLOCK, left < 2 * BLOCK ? left - BLOCK : BLOCK, next);
+        look_up_pages(hierarchy, cpu, mapping, prepared, now);
+        bool asleep = order_sleeps(hierarchy, cpu, prepared, now);
+        unsigned awake = hierarchy->spec->prefetchers & (asleep ? neighbours : ~0u);
+        if (hierarchy->independent && asleep) {
+            load_by_levels(hierarchy, cpu, prepared, now, 0, here);
+        } else {
+            for (size_t i = 0; i < now; i++) {
+                unsigned hit = load(hierarchy, cpu, prepared->virtual_address[i], prepared->physical_address[i], awake);
+                if (here != NULL)
+                    here[i] = (uint8_t)hit;
+            }
         }
-        ask_for_sets(hierarchy, cpu, &prepared, now);
-        for (size_t i = 0; i < now; i++) {
-            unsigned hit = load(hierarchy, cpu, prepared.virtual_address[i], prepared.physical_address[i]);
-            if (here != NULL)
-                here[i] = (uint8_t)hit;
-        }
+        block *done_with = prepared;
+        prepared = next;
+        next = done_with;
     }
 }
 
@@ -413,7 +432,7 @@ void bj_sim_visit_far_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const
     block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t now = count - done < BLOCK ? count - done : BLOCK;
-        find_addresses(hierarchy, mapping, places + done, now, &prepared);
+        prepare(hierarchy, cpu, mapping, places + done, now, &prepared);
         load_by_levels(hierarchy, cpu, &prepared, now, nearest, NULL);
     }
 }

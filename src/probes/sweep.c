@@ -73,6 +73,21 @@ static bj_status reserve_places(bj_sweep *sweep, size_t count, bj_error *error) 
     return BJ_OK;
 }
 
+bj_status bj_sweep_walk(bj_sweep *sweep, const uint32_t *places, size_t count, double *ns, bj_error *error) {
+    bj_machine *machine = sweep->request->machine;
+    double samples[REPETITIONS_MAX];
+    bj_walk walk = {.arena = sweep->arena, .cpu = sweep->request->cpu, .places = places, .count = count};
+    bj_walk_effort effort = {.repetitions = choose_repetitions(sweep, count)};
+    bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
+    if (status != BJ_OK)
+        return status;
+    /* Least, not mean: on one idle core, disturbance only adds time. */
+    *ns = samples[0];
+    for (unsigned i = 1; i < effort.repetitions; i++)
+        *ns = fmin(*ns, samples[i]);
+    return BJ_OK;
+}
+
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) {
     bj_machine *machine = sweep->request->machine;
     size_t page_bytes = machine->facts.page_bytes;
@@ -96,15 +111,5 @@ bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double 
     else
         bj_machine_order_places(point->order, &shape, &sweep->random, sweep->places);
 
-    double samples[REPETITIONS_MAX];
-    bj_walk walk = {.arena = sweep->arena, .cpu = sweep->request->cpu, .places = sweep->places, .count = count};
-    bj_walk_effort effort = {.repetitions = choose_repetitions(sweep, count)};
-    status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
-    if (status != BJ_OK)
-        return status;
-    /* Least, not mean: on one idle core, disturbance only adds time. */
-    *ns = samples[0];
-    for (unsigned i = 1; i < effort.repetitions; i++)
-        *ns = fmin(*ns, samples[i]);
-    return BJ_OK;
+    return bj_sweep_walk(sweep, sweep->places, count, ns, error);
 }

@@ -1,5 +1,6 @@
 /* One line a probe, in the order in which they are listed. */
 BJ_PROBE(clock)
 BJ_PROBE(cache)
+BJ_PROBE(line)
 BJ_PROBE(bandwidth)
 BJ_PROBE(parallelism)

@@ -52,6 +52,16 @@ out_has '"method": "gradient_peaks/'
 expect 0 analyze cache plain.csv --known no.such.key=3
 err_has "no.such.key"
 
+# Two reads at a growing distance: dear from 64 bytes on.
+printf 'distance,cycles\n8,7\n16,7\n32,7\n48,7\n64,20\n96,20\n128,20\n' >line.csv
+expect 0 analyze line line.csv
+out_has '"cache.line_bytes": {"value": 64'
+expect 0 analyze line line.csv --level 2
+out_has '"cache.L2.line_bytes": {"value": 64'
+printf '8,7\n16,7\n32,7\n64,7\n' >flat.csv
+expect 0 analyze line flat.csv
+out_has '"status": "undetermined"'
+
 # bad LINE TEXT FILE: refused with the line.
 bad() {
     printf "$2" >bad.csv

@@ -155,6 +155,29 @@ def taken_by_others(key, machine):
     return machine.get("noise", {}).get("neighbour", 0) if shrinks else 0
 
 
+# What counts as good enough for levels, capacities and sizes, in percent.
+LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED, LEAST_SEEDS = 97, 0.5, 80, 90, 80
+JUDGED = ("levels", "capacity_bytes", "size_bytes")
+
+
+def judge_tally(tally):
+    """Lines that say whether the aims are met."""
+    lines = []
+    for kind in JUDGED:
+        row = tally.rows[kind]
+        total = row["right"] + row["wrong"] + row["undetermined"]
+        for what, value, good in (
+                ("right", 100 * row["right"] / total, lambda v: v >= LEAST_RIGHT),
+                ("confident wrong", 100 * row["confident wrong"] / total, lambda v: v <= MOST_CONFIDENT_WRONG),
+                ("high when quiet and right", 100 * row["quiet high"] / max(1, row["quiet right"]),
+                 lambda v: v >= LEAST_HIGH_WHEN_QUIET),
+                ("interval covers", 100 * row["covered"] / max(1, row["intervals"]), lambda v: v >= LEAST_COVERED)):
+            if not good(value):
+                lines.append("- misses the aim: %s, %s %.1f%%" % (kind, what, value))
+    return lines or ["- all aims met: right at least %g%%, confident wrong at most %g%%, high when quiet at least %g%%, interval "
+                     "covers at least %g%%" % (LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)]
+
+
 def judge_run(answers, truth, machine, tally):
     """Adds to the tally; returns what was wrong."""
     noise = machine.get("noise", {})
@@ -192,11 +215,16 @@ def check_machines(title, program, machines, seeds, jobs, effort, out):
     out.append("## %s (%d machines, %d seeds, effort %s, %.0f s)\n" % (
         title, len(machines), seeds, effort, time.time() - started))
     out.append(tally.table() + "\n")
-    out.append("Levels, capacities and sizes all right in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
-    for name, remarks in failures.items():
+    out.extend(judge_tally(tally))
+    out.append("\nLevels, capacities and sizes all right in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
+    for name, remarks in sorted(failures.items(), key=lambda item: wholly[item[0]]):
         out.append("- %s, right in %d of %d: %s" % (name, wholly[name], seeds, remarks[0]))
     out.append("")
     return wholly
+
+
+# One core meets hardly more than this of a last level.
+LARGEST_BYTES = 64 * 2 ** 20
 
 
 def draw_caches(rng, line):
@@ -206,14 +234,14 @@ def draw_caches(rng, line):
     for level in range(1, count + 1):
         last = level == count
         if level == 1:
-            ways = rng.choice([2, 3, 4, 6, 8, 8, 12, 16])
-            sets = rng.choice([32, 64, 64, 128, 256])
+            ways = rng.choice([2, 3, 4, 6, 8, 8, 12, 16] if line < 256 else [2, 4])
+            # 8 to 128 KiB.
+            sets = rng.choice([sets for sets in (32, 64, 64, 128, 256) if 8192 <= ways * sets * line <= 131072])
             latency = rng.choice([1, 2, 3, 4, 4, 5])
         else:
             ways = rng.choice([4, 6, 8, 10, 12, 16, 16, 20])
             far_line = 2 * line if level == 2 and line == 64 and rng.random() < 0.06 else far_line
-            # One core meets hardly more than this of a last level, and the look upwards of normal effort sees it.
-            wanted = min(size * 2 ** rng.uniform(2.2, 5), 64 * 2 ** 20)
+            wanted = min(size * 2 ** rng.uniform(2.2, 5), LARGEST_BYTES)
             if wanted < 4 * size:
                 break
             sets = round(wanted / (ways * far_line))
@@ -251,18 +279,30 @@ def draw_machine(rng, index):
                       "neighbour": rng.choice([0, 0, 0, 0, 0.3, 0.6])}}
 
 
-def draw_machines(count, seed, folder, truth):
-    rng, drawn = random.Random(seed), []
-    for index in range(count):
-        machine = draw_machine(rng, index)
-        path = os.path.join(folder, machine["name"] + ".json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(machine, file)
-        drawn.append((path, machine))
-    sys.modules[truth.__name__] = truth  # forked workers look the function up by its module's name
+def find_truth_of(path):
+    """None where the script cannot tell: levels so close that one shadows the other."""
+    try:
+        return load_truth_module().find_truth(path)["characteristics"]
+    except SystemExit:
+        return None
+
+
+def draw_machines(count, seed, folder):
+    """`count` machines of which the truth is known, by name."""
+    rng, drawn, index = random.Random(seed), {}, 0
     with concurrent.futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
-        truths = list(pool.map(truth.find_truth, [path for path, _ in drawn]))
-    return {machine["name"]: (path, machine, found["characteristics"]) for (path, machine), found in zip(drawn, truths)}
+        while len(drawn) < count:
+            paths, machines = [], []
+            for _ in range(count - len(drawn)):
+                machines.append(draw_machine(rng, index))
+                paths.append(os.path.join(folder, machines[-1]["name"] + ".json"))
+                index += 1
+                with open(paths[-1], "w", encoding="utf-8") as file:
+                    json.dump(machines[-1], file)
+            for path, machine, truth in zip(paths, machines, pool.map(find_truth_of, paths)):
+                if truth is not None:
+                    drawn[machine["name"]] = (path, machine, truth)
+    return drawn
 
 
 def load_zoo(folder, only):
@@ -302,7 +342,7 @@ def main():
         good = good and (not arguments.strict or min(wholly.values()) == arguments.seeds)
     if arguments.random > 0:
         with tempfile.TemporaryDirectory() as folder:
-            machines = draw_machines(arguments.random, arguments.random_seed, folder, load_truth_module())
+            machines = draw_machines(arguments.random, arguments.random_seed, folder)
             check_machines("Random machines", arguments.program, machines, 1, arguments.jobs, arguments.effort, out)
     text = "\n".join(out)
     print(text)

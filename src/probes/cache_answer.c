@@ -61,6 +61,8 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
  * of this. Below the smaller one not even ordinary last levels would be seen. */
 #define LOOK_HIGH_BYTES (256.0 * 1048576)
 #define LOOK_LEAST_BYTES (16.0 * 1048576)
+/* Levels closer than this are rare (memory-side caches), and one edge that something has split is more likely. */
+#define CLOSE_LEVELS 2.0
 /* Samples are never faster than the truth; what is left of disturbance in the quietest ones. */
 #define SYSTEMATIC 0.01
 /* A model that is off by this many times what counts as nothing does not explain the ramp. */
@@ -277,6 +279,9 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
         of_level[i] = judge_level(&a, &a.found.level[i]);
         of_count = least_confidence(of_count, of_level[i]);
     }
+    for (size_t i = 1; i < a.found.count; i++)
+        if (a.found.level[i].size.value < CLOSE_LEVELS * a.found.level[i - 1].size.value)
+            of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
     double looked_bytes = INFINITY; /* a table is as long as it is */
     if (!request->from_table) {
         const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);

@@ -17,12 +17,13 @@
 /* The distance of neighbouring places is the line, which is not known yet: too small smears the edges, since further
  * visits to a line may hit; too large leaves sets of hashed caches unused. It starts here and doubles while pairs of
  * places are seen to share a line. */
-#define FIRST_GRAIN_BYTES 64u
+#define FIRST_GRAIN_BYTES 32u
 #define LAST_GRAIN_BYTES 256u
 #define PAIR_TRIES 5u
 /* Pairs that share a line save half of the cost of missing the first level, others nothing: halfway, and a bit. */
 #define PAIR_SAVES 0.3
-#define FIRST_BYTES 4096.0
+/* Half of the smallest first level that is worth a thought. */
+#define FIRST_BYTES 2048.0
 /* The packed twin needs two grains of the longest line in each eighth. */
 #define LEAST_SPREAD_BYTES 4096u
 /* Twins of fewer lines than this, which no TLB misses. */

@@ -34,6 +34,7 @@
 #define CAPACITY_ABOVE_RAMP 4
 /* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
 #define STAIR_PLATEAU 2
+#define LEAST_SECOND_LEVEL 2
 /* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
  * quantile over its twelve independent points. */
 #define FITS_AS_ONE 1.32
@@ -223,9 +224,12 @@ static bool is_one_cache(const summary *s, const bj_level_set *found, size_t ind
     return false;
 }
 
-/* Luck makes stairs in the ramp of a physically indexed cache; what lies between two of them is no level. */
+/* What lies between two stairs of one ramp is no level. A prefetcher that learns regions makes them behind the first
+ * level, and nobody builds a second one less than twice as large; luck makes them where frames are random. */
 static void merge_stairs(const summary *s, double error_scale, bj_level_set *found) {
-    for (size_t i = 1; i + 1 < found->count;) {
+    if (found->count > 1 && found->level[1].ramp_first_x < LEAST_SECOND_LEVEL * found->level[0].ramp_first_x)
+        bj_stats_merge_levels(s->x, s->own, s->count, 0, found);
+    for (size_t i = 1; s->request->lucky_frames && i + 1 < found->count;) {
         const bj_level *far = &found->level[i + 1];
         if (far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x && is_one_cache(s, found, i, error_scale))
             bj_stats_merge_levels(s->x, s->own, s->count, i, found);
@@ -252,7 +256,7 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
     bj_stats_enforce_monotone(s->own, s->count);
     /* Fewer rounds than the errors are of have larger ones. */
-    if (status == BJ_OK && q->lucky_frames && !q->levels_only)
+    if (status == BJ_OK && !q->levels_only)
         merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
     bj_stats_enforce_monotone(s->y, s->count);
     bj_stats_enforce_monotone(s->lowest, s->count);

@@ -21,6 +21,9 @@ static const double doubt[BJ_REPLACE_COUNT] = {
  * and one two thirds as large with 24 ways that replaces at random make the same ramp. There the replacement of the
  * first level, which is told precisely, is believed of the others as well. */
 #define DOUBT_OTHER_THAN_FIRST 4.0
+/* Where frames do not matter the best is what random replacement does on the first lap after the chain was written, and
+ * that is all that long walks see. */
+#define DOUBT_BEST_CONTIGUOUS 1.5
 /* Few ways: hardly any cache of the last decades is direct-mapped, few have two ways. What looks like it is mostly a
  * ramp that was measured too coarsely, or one that moved between rounds. */
 static double doubt_of_ways(unsigned ways) {
@@ -38,12 +41,15 @@ static double doubt_of_ways(unsigned ways) {
 #define ERROR_OF_RISE 0.015
 #define LEAST_POINTS 3u
 #define POINTS_MAX 256u
+#define RATIOS_MAX 1024
 
 /* m = 1 - (1 - 1/K)^(m (n - 1)), the root above 0, by iteration from above. */
 static double survive_random(double ways, double lines) {
-    double misses = 1;
-    for (int i = 0; i < 60; i++)
+    double misses = 1, before = 2;
+    for (int i = 0; i < 60 && before - misses > 1e-9; i++) {
+        before = misses;
         misses = 1 - pow(1 - 1 / ways, misses * (lines - 1));
+    }
     return misses;
 }
 
@@ -151,7 +157,7 @@ static bool fit_line(const double *misses, const double *y, const double *weight
 
 typedef struct {
     const double *x, *y;
-    double weight[POINTS_MAX];
+    double log_x[POINTS_MAX], weight[POINTS_MAX];
     size_t count;
     double first, step; /* log2 of the smallest capacity, and of the ratio of neighbours */
     size_t steps;
@@ -164,19 +170,53 @@ typedef struct {
 static double doubt_of(const search *s, const bj_occupancy_shape *shape) {
     double of_ways = doubt_of_ways(shape->ways);
     if (!shape->random_frames)
-        return of_ways + doubt[shape->replacement];
-    bool expected = shape->replacement == s->expected;
+        return of_ways + (shape->replacement == BJ_REPLACE_BEST ? DOUBT_BEST_CONTIGUOUS : doubt[shape->replacement]);
+    bool expected = shape->replacement == s->expected ||
+                    (s->expected == BJ_REPLACE_RANDOM && shape->replacement == BJ_REPLACE_BEST);
     return of_ways + (expected ? 0 : fmax(doubt[shape->replacement], DOUBT_OTHER_THAN_FIRST));
+}
+
+/* Misses of every point for every capacity. Over random frames they are a smooth function of x / C that is dear to
+ * compute: there it is tabulated in the steps of the capacities, and read off in between. */
+typedef struct {
+    miss_table table;
+    double at[RATIOS_MAX]; /* misses at the ratio 2^(step × (first_ratio + index)) */
+    long first_ratio;
+    bool tabulated;
+} predictor;
+
+static void make_predictor(const search *s, const bj_occupancy_shape *shape, predictor *p) {
+    fill_table(shape, &p->table);
+    double least = (s->log_x[0] - s->first) / s->step - (double)(s->steps - 1);
+    double most = (s->log_x[s->count - 1] - s->first) / s->step;
+    p->first_ratio = (long)floor(least);
+    p->tabulated = shape->random_frames && most - least < RATIOS_MAX - 3;
+    if (!p->tabulated)
+        return;
+    size_t count = (size_t)(ceil(most) - floor(least)) + 2;
+    for (size_t i = 0; i < count; i++)
+        p->at[i] = predict(&p->table, exp2(s->step * (double)(p->first_ratio + (long)i)));
+}
+
+static void predict_points(const search *s, const predictor *p, size_t capacity_step, double *misses) {
+    double capacity = s->first + (double)capacity_step * s->step;
+    for (size_t i = 0; i < s->count; i++) {
+        if (!p->tabulated) {
+            misses[i] = predict(&p->table, s->x[i] / exp2(capacity));
+            continue;
+        }
+        double place = (s->log_x[i] - capacity) / s->step - (double)p->first_ratio;
+        size_t below = (size_t)place;
+        misses[i] = p->at[below] + (place - (double)below) * (p->at[below + 1] - p->at[below]);
+    }
 }
 
 static void try_shape(search *s, const bj_occupancy_shape *shape) {
     double misses[POINTS_MAX];
-    miss_table table;
-    fill_table(shape, &table);
+    predictor predicted;
+    make_predictor(s, shape, &predicted);
     for (size_t k = 0; k < s->steps; k++) {
-        double capacity = exp2(s->first + (double)k * s->step);
-        for (size_t i = 0; i < s->count; i++)
-            misses[i] = predict(&table, s->x[i] / capacity);
+        predict_points(s, &predicted, k, misses);
         line_fit fit;
         if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
@@ -198,7 +238,9 @@ static void try_all_shapes(search *s, bool random_frames_only) {
         for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
                 bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
-                try_shape(s, &shape);
+                /* The best does not depend on the ways where all sets are alike. */
+                if (shape.random_frames || r != BJ_REPLACE_BEST || w + 1 == WAYS_COUNT)
+                    try_shape(s, &shape);
             }
 }
 
@@ -280,6 +322,8 @@ static bool fit_points(const bj_occupancy_request *request, bj_occupancy *fit) {
                 .expected = request->expected,
                 .fit = fit};
     forget_errors(&s);
+    for (size_t i = 0; i < s.count; i++)
+        s.log_x[i] = log2(s.x[i]);
     weigh_points(&s, request->error);
     if (request->only != NULL)
         try_shape(&s, request->only);

@@ -172,6 +172,49 @@ static void test_random_frames(void **state) {
 }
 
 /* The last level is shared, and its other users come and go. */
+/* A round's frames: the capacity that they happen to give differs, anew for every octave of the working set, since a
+ * larger one has pages that the smaller has not. */
+static void add_luck(rounds *made, const made_up_machine *machine, double spread, uint64_t seed) {
+    bj_random random;
+    bj_random_seed(&random, seed);
+    for (size_t r = 0; r < made->round_count; r++) {
+        double luck = 1;
+        for (size_t i = 0; i < made->count; i++) {
+            if (i % 8 == 0)
+                luck = 1 + spread * bj_random_normal(&random);
+            double first = machine->caches[0].latency;
+            double share = (time_of_walk(machine, made->x[i]) - first) / (machine->memory - first);
+            made->walk[r][i] *= 1 + share * (1 - share) * (luck - 1) * 4;
+        }
+    }
+}
+
+static void test_stairs_of_luck_are_one_level(void **state) {
+    (void)state;
+    made_up_machine lucky = {
+        .caches = {{32 * KIB, 1.2, 8, false}, {512 * KIB, 3.7, 4, true}}, .cache_count = 2, .memory = 60};
+    /* Less than two octaves apart, so that there is no plateau between them, yet two. */
+    made_up_machine close = {.caches = {{128 * KIB, 1, 8, false}, {6 * MIB, 6, 16, true}, {20 * MIB, 40, 16, true}},
+                             .cache_count = 3,
+                             .memory = 100};
+    unsigned right_lucky = 0, right_close = 0;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        rounds *made = make_rounds(&lucky, 12, 8, true, seed);
+        add_luck(made, &lucky, 0.4, seed);
+        bj_hierarchy_request request = request_of(made, seed);
+        request.lucky_frames = true;
+        right_lucky += find(&request).count == 2;
+        free(made);
+        made = make_rounds(&close, 12, 8, true, seed);
+        request = request_of(made, seed);
+        request.lucky_frames = true;
+        right_close += find(&request).count == 3;
+        free(made);
+    }
+    assert_true(right_lucky == 3);
+    assert_true(right_close == 3);
+}
+
 static void test_moving_level(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
@@ -472,6 +515,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_and_intervals),
         cmocka_unit_test(test_random_frames),
+        cmocka_unit_test(test_stairs_of_luck_are_one_level),
         cmocka_unit_test(test_moving_level),
         cmocka_unit_test(test_single_round),
         cmocka_unit_test(test_single_round_doubts_lone_samples),

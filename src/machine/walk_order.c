@@ -73,3 +73,36 @@ void bj_machine_order_sparse(const bj_walk_shape *shape, size_t one_in, bj_rando
     }
     bj_random_shuffle_u32(random, places, count);
 }
+
+size_t bj_machine_count_pages(const bj_page_walk_shape *shape) {
+    return (shape->count + shape->per_page - 1) / shape->per_page;
+}
+
+void bj_machine_order_pages(const bj_page_walk_shape *shape, bj_random *random, uint32_t *places) {
+    size_t pages = bj_machine_count_pages(shape);
+    size_t part = shape->page_bytes / shape->grain_bytes / shape->per_page;
+    uint64_t rotations = bj_random_next(random);
+    for (size_t i = 0; i < pages; i++)
+        places[i] = (uint32_t)i;
+    bj_random_shuffle_u32(random, places, pages);
+    /* From the back, since the first lap overwrites the page numbers that all laps read. */
+    for (size_t i = shape->count; i-- > 0;) {
+        size_t lap = i / pages, page = places[i % pages];
+        size_t rotation = bj_random_mix(rotations, page / part * shape->per_page + lap) % part;
+        size_t grain = lap * part + (page + rotation) % part;
+        places[i] = (uint32_t)((shape->first_byte + page * shape->page_bytes + grain * shape->grain_bytes) /
+                               BJ_WALK_WORD_BYTES);
+    }
+}
+
+void bj_machine_order_partners(const bj_partner_walk_shape *shape, bj_random *random, uint32_t *places) {
+    size_t grains = shape->block_bytes / shape->grain_bytes, distance = shape->distance_bytes / shape->grain_bytes;
+    for (size_t i = 0; i < shape->blocks; i++) {
+        size_t one = (size_t)bj_random_below(random, grains);
+        size_t other = ((one ^ distance) & ~(distance - 1)) + (size_t)bj_random_below(random, distance);
+        size_t first = (shape->first_byte + i * shape->block_bytes) / BJ_WALK_WORD_BYTES;
+        places[2 * i] = (uint32_t)(first + one * shape->grain_bytes / BJ_WALK_WORD_BYTES);
+        places[2 * i + 1] = (uint32_t)(first + other * shape->grain_bytes / BJ_WALK_WORD_BYTES);
+    }
+    bj_random_shuffle_u32(random, places, 2 * shape->blocks);
+}

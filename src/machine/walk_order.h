@@ -31,4 +31,33 @@ void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj
 size_t bj_machine_count_sparse(const bj_walk_shape *shape, size_t one_in);
 void bj_machine_order_sparse(const bj_walk_shape *shape, size_t one_in, bj_random *random, uint32_t *places);
 
+/* `count` places over count / per_page pages (rounded up), in laps that each take every page once, in one random order:
+ * a page comes back when all others have been visited, however many places it has. Within their pages the places are
+ * even over the sets of any cache: each run of as many pages as a page (or the part of it that a lap visits) has grains
+ * visits every grain once. So two walks of one count load caches alike, and TLBs by their pages. */
+typedef struct {
+    size_t first_byte; /* a multiple of page_bytes */
+    size_t page_bytes;
+    size_t grain_bytes;
+    size_t count;
+    size_t per_page; /* at most page_bytes / grain_bytes */
+} bj_page_walk_shape;
+
+size_t bj_machine_count_pages(const bj_page_walk_shape *shape);
+void bj_machine_order_pages(const bj_page_walk_shape *shape, bj_random *random, uint32_t *places);
+
+/* Two places in each of `blocks` equal blocks, all in one random order: one anywhere, its partner in the same cell of
+ * twice the distance, in the other half of it and anywhere there. They share a page if and only if the distance is less
+ * than a page (both powers of two), and are neighbours of no other kind, in no cache and no TLB. */
+typedef struct {
+    size_t first_byte;  /* a multiple of the block */
+    size_t block_bytes; /* a power of two, at least twice the distance */
+    size_t blocks;
+    size_t grain_bytes;
+    size_t distance_bytes; /* a power of two, at least the grain */
+} bj_partner_walk_shape;
+
+/* 2 × blocks places. */
+void bj_machine_order_partners(const bj_partner_walk_shape *shape, bj_random *random, uint32_t *places);
+
 #endif

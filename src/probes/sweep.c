@@ -61,7 +61,7 @@ bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *err
     }
 }
 
-static bj_status reserve_places(bj_sweep *sweep, size_t count, bj_error *error) {
+bj_status bj_sweep_reserve_places(bj_sweep *sweep, size_t count, bj_error *error) {
     if (count <= sweep->places_room)
         return BJ_OK;
     free(sweep->places);
@@ -103,7 +103,7 @@ bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double 
     bool sparse = point->one_in > 1;
     size_t count =
         sparse ? bj_machine_count_sparse(&shape, point->one_in) : bj_machine_count_places(point->order, &shape);
-    bj_status status = reserve_places(sweep, count, error);
+    bj_status status = bj_sweep_reserve_places(sweep, count, error);
     if (status != BJ_OK)
         return status;
     if (sparse)

@@ -38,6 +38,8 @@ void bj_sweep_free(bj_sweep *sweep);
 bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *error) BJ_WARN_UNUSED;
 /* One point somewhere in the open arena; ns is the least of the repetitions. */
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) BJ_WARN_UNUSED;
+/* Room for `count` places at sweep->places, for a walk of the caller's own. */
+bj_status bj_sweep_reserve_places(bj_sweep *sweep, size_t count, bj_error *error) BJ_WARN_UNUSED;
 /* A walk over places of the caller's own in the open arena; ns as above. */
 bj_status bj_sweep_walk(bj_sweep *sweep, const uint32_t *places, size_t count, double *ns,
                         bj_error *error) BJ_WARN_UNUSED;

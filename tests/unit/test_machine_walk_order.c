@@ -221,6 +221,69 @@ static void test_sparse_favours_no_place(void **state) {
     assert_in_range(ascending, 400, 624);
 }
 
+/* A lap visits every page once, in the order of the laps before. */
+static void test_page_walks_come_in_laps(void **state) {
+    (void)state;
+    const bj_page_walk_shape walks[] = {{0, 4096, 64, 100, 1},  {8192, 4096, 64, 100, 2},
+                                        {0, 4096, 64, 1021, 8}, {65536, 65536, 64, 77, 3},
+                                        {0, 4096, 64, 1, 1},    {1 << 21, 1 << 21, 64, 33, 2}};
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++) {
+        const bj_page_walk_shape *walk = &walks[i];
+        uint32_t places[1024];
+        bj_random random;
+        bj_random_seed(&random, i + 1);
+        size_t pages = bj_machine_count_pages(walk);
+        assert_int_equal(pages, (walk->count + walk->per_page - 1) / walk->per_page);
+        bj_machine_order_pages(walk, &random, places);
+        for (size_t k = 0; k < walk->count; k++) {
+            assert_true(byte_of(places[k]) >= walk->first_byte && byte_of(places[k]) % walk->grain_bytes == 0);
+            assert_true(byte_of(places[k]) < walk->first_byte + pages * walk->page_bytes);
+            assert_int_equal(byte_of(places[k]) / walk->page_bytes, byte_of(places[k % pages]) / walk->page_bytes);
+        }
+        qsort(places, walk->count, sizeof places[0], compare_places);
+        for (size_t k = 1; k < walk->count; k++)
+            assert_true(places[k - 1] < places[k]);
+    }
+}
+
+/* Whatever the number of places in a page, a walk over whole blocks visits all offsets within the page equally often.
+ */
+static void test_page_walks_are_even_over_offsets(void **state) {
+    (void)state;
+    for (size_t per_page = 1; per_page <= 8; per_page *= 2) {
+        bj_page_walk_shape walk = {0, 4096, 64, 512, per_page};
+        uint32_t places[512];
+        unsigned visits[64] = {0};
+        bj_random random;
+        bj_random_seed(&random, per_page);
+        bj_machine_order_pages(&walk, &random, places);
+        for (size_t k = 0; k < 512; k++)
+            visits[byte_of(places[k]) % 4096 / 64]++;
+        for (size_t k = 0; k < 64; k++)
+            assert_int_equal(visits[k], 8);
+    }
+}
+
+/* Partners share every power of two above their distance as a page, and none up to it. */
+static void test_partners_are_a_distance_apart(void **state) {
+    (void)state;
+    for (size_t distance = 64; distance <= 32768; distance *= 2) {
+        bj_partner_walk_shape shape = {
+            .block_bytes = 65536, .blocks = 200, .grain_bytes = 64, .distance_bytes = distance};
+        uint32_t places[400];
+        bj_random random;
+        bj_random_seed(&random, distance);
+        bj_machine_order_partners(&shape, &random, places);
+        qsort(places, 400, sizeof places[0], compare_places);
+        for (size_t i = 0; i < 400; i += 2) {
+            uint64_t one = byte_of(places[i]), other = byte_of(places[i + 1]);
+            assert_true(one / 65536 == i / 2 && other / 65536 == i / 2);
+            assert_true(one / distance != other / distance);
+            assert_true(one / (2 * distance) == other / (2 * distance));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_place_once_and_inside),
@@ -232,6 +295,9 @@ int main(void) {
         cmocka_unit_test(test_stride_ascends_by_1k),
         cmocka_unit_test(test_sparse_has_one_of_each_group),
         cmocka_unit_test(test_sparse_favours_no_place),
+        cmocka_unit_test(test_page_walks_come_in_laps),
+        cmocka_unit_test(test_page_walks_are_even_over_offsets),
+        cmocka_unit_test(test_partners_are_a_distance_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -580,10 +580,21 @@ def find_truth(path):
     keys["cpu.clock_ghz"] = ghz
     keys["page.size_bytes"] = machine["page"]["base"]
     keys["tlb.levels"] = len(machine["tlbs"])
-    for level, tlb in enumerate(machine["tlbs"]):
-        keys["tlb.L%d.entries" % (level + 1)] = tlb["entries"]
+    keys.update(find_tlb_costs(machine, ghz))
     keys.update(find_rates(machine))
     return {"characteristics": keys, "notes": notes}
+
+
+def find_tlb_costs(machine, ghz):
+    """Entries of the levels, and what missing one costs beyond a hit in it: the first level's look-up takes no time."""
+    keys, hit = {}, 0
+    for level, tlb in enumerate(machine["tlbs"]):
+        last = level + 1 == len(machine["tlbs"])
+        following = machine["walk"] if last else machine["tlbs"][level + 1].get("latency", 0)
+        keys["tlb.L%d.entries" % (level + 1)] = tlb["entries"]
+        keys["tlb.L%d.miss_ns" % (level + 1)] = round((following - hit) / ghz, 6)
+        hit = following
+    return keys
 
 
 def write_json(value, file):

@@ -1,0 +1,147 @@
+/* The probes of page size and TLB over the zoo, against what follows from the machine files (truth.json): pages of 4,
+ * 16 and 64 KiB, one level and two, cliffs and ramps of 1 to 24 ways, prefetchers, hashed caches and neighbours. */
+#include "../unit/sim_fixture.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "probes/probe.h"
+
+enum { SEED = 7 };
+
+static bool never_stop(void *context, double fraction) {
+    (void)context;
+    (void)fraction;
+    return false;
+}
+
+static void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {
+    const bj_probe *probe = bj_probe_find(name);
+    assert_non_null(probe);
+    bj_measure_request measuring = {.machine = machine,
+                                    .cpu = machine->facts.cpus[0],
+                                    .effort = BJ_EFFORT_QUICK,
+                                    .seed = SEED,
+                                    .deadline_s = INFINITY,
+                                    .memory_bytes = machine->facts.memory_limit_bytes / 4,
+                                    .earlier = answers,
+                                    .report_progress = never_stop};
+    bj_analyse_request analysing = {.earlier = answers, .seed = SEED};
+    bj_curves samples = {0};
+    bj_error error = {""};
+    if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
+        probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
+        fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
+    bj_curves_free(&samples);
+}
+
+static bj_answers run_machine(const char *name) {
+    char path[600];
+    bj_machine *machine = NULL;
+    bj_error error = {""};
+    bj_answers answers = {0};
+    snprintf(path, sizeof path, "%s/machines/%s.json", BJ_SOURCE_DIR, name);
+    if (bj_machine_open_simulated(path, SEED, &machine, &error) != BJ_OK)
+        fail_msg("%s", error.text);
+    run_probe("page", machine, &answers);
+    run_probe("tlb", machine, &answers);
+    close_machine(machine);
+    return answers;
+}
+
+/* Entries within 6% or 2, costs within a tenth, the rest exactly. */
+static double find_tolerance(const char *key, double truth) {
+    if (strstr(key, ".entries") != NULL)
+        return fmax(2, 0.06 * truth);
+    return strstr(key, ".miss_ns") != NULL ? 0.1 * truth : 0;
+}
+
+static int count_wrong(const char *name, json_t *truth, const bj_answers *answers) {
+    const char *key;
+    json_t *value;
+    int wrong = 0;
+    json_object_foreach(truth, key, value) {
+        if (strncmp(key, "tlb.", 4) != 0 && strcmp(key, "page.size_bytes") != 0)
+            continue;
+        double expected = json_number_value(value), found = NAN;
+        bj_answers_get_number(answers, key, &found);
+        if (fabs(found - expected) <= find_tolerance(key, expected))
+            continue;
+        print_error("%s: %s is %g, the truth is %g\n", name, key, found, expected);
+        wrong++;
+    }
+    return wrong;
+}
+
+static void test_zoo(void **state) {
+    (void)state;
+    json_error_t trouble;
+    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble);
+    if (truths == NULL)
+        fail_msg("truth.json: %s", trouble.text);
+    const char *name;
+    json_t *truth;
+    int wrong = 0;
+    json_object_foreach(truths, name, truth) {
+        bj_answers answers = run_machine(name);
+        wrong += count_wrong(name, json_object_get(truth, "characteristics"), &answers);
+        bj_answers_free(&answers);
+    }
+    json_decref(truths);
+    assert_int_equal(wrong, 0);
+}
+
+/* The simulated TLBs hold huge pages as they hold others. */
+static void test_huge_pages(void **state) {
+    (void)state;
+    bj_answers answers = run_machine("zen3");
+    double entries = 0;
+    assert_true(bj_answers_get_number(&answers, "tlb.huge.L1.entries", &entries));
+    assert_true(entries == 64);
+    const bj_characteristic *levels = bj_answers_find(&answers, "tlb.huge.levels");
+    assert_true(levels != NULL && levels->confidence == BJ_CONFIDENCE_LOW);
+    bj_answers_free(&answers);
+}
+
+static void test_no_huge_pages(void **state) {
+    (void)state;
+    bj_answers answers = run_machine("omap3");
+    const bj_characteristic *levels = bj_answers_find(&answers, "tlb.huge.levels");
+    assert_true(levels != NULL && levels->status == BJ_ANSWER_UNDETERMINED && levels->reason[0] != '\0');
+    assert_null(bj_answers_find(&answers, "tlb.huge.L1.entries"));
+    bj_answers_free(&answers);
+}
+
+/* Without a TLB there is nothing to see, and that is said. */
+static void test_no_tlb(void **state) {
+    (void)state;
+    bj_machine *machine =
+        open_text("{\"format\": \"blackjack-machine/1\", \"name\": \"none\", \"clock_ghz\": 1, \"cpus\": 1,"
+                  "\"caches\": [{\"level\": 1, \"size\": 32768, \"ways\": 8, \"latency\": 4},"
+                  "{\"level\": 2, \"size\": 262144, \"ways\": 8, \"latency\": 12, \"mapped\": \"physical\"}],"
+                  "\"noise\": {\"jitter\": 0.02, \"spike_rate\": 0.02, \"spike_factor\": 5}}",
+                  SEED);
+    bj_answers answers = {0};
+    run_probe("page", machine, &answers);
+    run_probe("tlb", machine, &answers);
+    const char *const keys[] = {"page.size_bytes", "tlb.levels"};
+    for (size_t i = 0; i < 2; i++) {
+        const bj_characteristic *answer = bj_answers_find(&answers, keys[i]);
+        assert_non_null(answer);
+        assert_int_equal(answer->status, BJ_ANSWER_UNDETERMINED);
+        assert_true(answer->reason[0] != '\0');
+    }
+    assert_null(bj_answers_find(&answers, "tlb.L1.entries"));
+    bj_answers_free(&answers);
+    close_machine(machine);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zoo),
+        cmocka_unit_test(test_huge_pages),
+        cmocka_unit_test(test_no_huge_pages),
+        cmocka_unit_test(test_no_tlb),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,6 +5,10 @@
 /* Servet: larger than any line, beyond what the prefetchers of its day followed, and a divisor of any cache size. */
 #define SERVET_STRIDE_BYTES 1024u
 
+/* Grains from one page to the next of a walk page by page. Odd, so that all grains of a page have their turn; near the
+ * golden section of 256, so that the places of few pages are even over the sets of lines longer than a grain, too. */
+#define GRAIN_STEP 159u
+
 static size_t step_bytes(bj_walk_order order, const bj_walk_shape *shape) {
     return order == BJ_ORDER_STRIDE_1K ? SERVET_STRIDE_BYTES : shape->grain_bytes;
 }
@@ -88,8 +92,9 @@ void bj_machine_order_pages(const bj_page_walk_shape *shape, bj_random *random, 
     /* From the back, since the first lap overwrites the page numbers that all laps read. */
     for (size_t i = shape->count; i-- > 0;) {
         size_t lap = i / pages, page = places[i % pages];
-        size_t rotation = bj_random_mix(rotations, page / part * shape->per_page + lap) % part;
-        size_t grain = lap * part + (page + rotation) % part;
+        size_t turn = lap * pages + page;
+        size_t rotation = bj_random_mix(rotations, turn / part) % part;
+        size_t grain = lap * part + (turn * GRAIN_STEP + rotation) % part;
         places[i] = (uint32_t)((shape->first_byte + page * shape->page_bytes + grain * shape->grain_bytes) /
                                BJ_WALK_WORD_BYTES);
     }

@@ -33,8 +33,8 @@ void bj_machine_order_sparse(const bj_walk_shape *shape, size_t one_in, bj_rando
 
 /* `count` places over count / per_page pages (rounded up), in laps that each take every page once, in one random order:
  * a page comes back when all others have been visited, however many places it has. Within their pages the places are
- * even over the sets of any cache: each run of as many pages as a page (or the part of it that a lap visits) has grains
- * visits every grain once. So two walks of one count load caches alike, and TLBs by their pages. */
+ * even over the sets of any cache: as many of them as a page (or the part of it that a lap visits) has grains take
+ * every grain once. So two walks of one count load caches alike, and TLBs by their pages. */
 typedef struct {
     size_t first_byte; /* a multiple of page_bytes */
     size_t page_bytes;

@@ -34,10 +34,11 @@
 #define RESAMPLES 400u
 #define LOW_OF_ROUNDS 0.25
 /* A step of less than this share is none, nor one that fewer than half of the resamples see there. */
-#define LEAST_SHARE 0.02
+#define LEAST_SHARE 0.03
 #define SUPPORT_LEAST 0.5
-/* A second rise of more than this share of the first leaves doubt about both. */
+/* A second rise of more than these shares of the first leaves doubt about both, or no step at all. */
 #define SECOND_SHARE 0.5
+#define SECOND_SHARE_MOST 0.75
 #define SUPPORT_HIGH 0.99
 #define SUPPORT_MEDIUM 0.9
 
@@ -65,7 +66,7 @@ static bj_status measure_distance(page_run *run, size_t distance, double *mean_n
         if (status != BJ_OK)
             break;
         bj_machine_order_partners(&shape, &run->sweep.random, run->sweep.places);
-        status = bj_sweep_walk_places(&run->sweep, 2 * (size_t)blocks, &ns, error);
+        status = bj_sweep_walk(&run->sweep, run->sweep.places, 2 * (size_t)blocks, &ns, error);
         sum += ns;
         numbers++;
     }
@@ -175,7 +176,8 @@ static void fill_answer(step_context *context, const bj_bootstrap *bootstrap, bj
     sum_up(context, NULL, curve->round_count);
     bool found = bj_stats_find_scaled_step(context->low, curve->x_count, &step);
     double support = found ? find_support(bootstrap, curve->x[step.after]) : 0;
-    if (support < SUPPORT_LEAST || context->low[step.after] < (1 + LEAST_SHARE) * context->low[step.before]) {
+    if (support < SUPPORT_LEAST || context->low[step.after] < (1 + LEAST_SHARE) * context->low[step.before] ||
+        find_second_rise(context, &step) > SECOND_SHARE_MOST) {
         answer->status = BJ_ANSWER_UNDETERMINED;
         snprintf(answer->reason, sizeof answer->reason,
                  "no distance up to %.0f bytes costs clearly more than the one before: larger pages, or no TLB missed",

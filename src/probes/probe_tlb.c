@@ -143,7 +143,7 @@ static bj_status measure_point(tlb_run *run, const tlb_point *point, size_t roun
     if (status != BJ_OK)
         return status;
     bj_machine_order_pages(&shape, &run->sweep.random, run->sweep.places);
-    status = bj_sweep_walk_places(&run->sweep, shape.count, &ns, error);
+    status = bj_sweep_walk(&run->sweep, run->sweep.places, shape.count, &ns, error);
     return status == BJ_OK ? record(run, point, round, ns, error) : status;
 }
 

@@ -13,6 +13,9 @@
 /* Of the time at its edge: a rise as wide as the ramp of one way and lower than this may be anything that fills up,
  * such as the caches with page tables. */
 #define WIDE_SHARE 0.25
+/* Of what the twin slows down by around the edge: frames that chance chose do not load the caches of both quite alike.
+ */
+#define RAMP_SHARE 0.15
 /* Two levels closer than this are one: no machine has a further level for so few entries more. */
 #define APART 1.6
 
@@ -137,17 +140,23 @@ static void sort_levels(bj_tlb_levels *found) {
         }
 }
 
-/* The time of an access with the level's pages just in reach. */
-static double time_at(const bj_tlb_curve *curve, double entries) {
+static size_t point_at(const bj_tlb_curve *curve, double pages) {
     size_t i = 0;
-    while (i + 1 < curve->count && curve->pages[i + 1] <= entries)
+    while (i + 1 < curve->count && curve->pages[i + 1] <= pages)
         i++;
-    return curve->time[i];
+    return i;
+}
+
+/* By how much the twin slows down around the edge: it has the caches' part. */
+static double twin_rise(const bj_tlb_curve *curve, double entries) {
+    size_t from = point_at(curve, entries / AROUND), to = point_at(curve, 2 * entries);
+    return curve->time[to] - curve->cost[to] - curve->time[from] + curve->cost[from];
 }
 
 static bool is_level(const bj_tlb_curve *curve, const bj_tlb_level *level, double least_sigmas, double least_share) {
-    double share = level->cost / time_at(curve, level->entries);
-    return level->sigmas >= least_sigmas && share >= (level->ways > 1 ? least_share : fmax(least_share, WIDE_SHARE));
+    double share = level->cost / curve->time[point_at(curve, level->entries)];
+    return level->sigmas >= least_sigmas && share >= (level->ways > 1 ? least_share : fmax(least_share, WIDE_SHARE)) &&
+           level->cost >= RAMP_SHARE * twin_rise(curve, level->entries);
 }
 
 /* Of those that are none, the weakest. */

@@ -2,6 +2,7 @@
 BJ_PROBE(clock)
 BJ_PROBE(cache)
 BJ_PROBE(line)
+BJ_PROBE(associativity)
 BJ_PROBE(bandwidth)
 BJ_PROBE(parallelism)
 BJ_PROBE(page)

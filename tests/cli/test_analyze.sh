@@ -62,6 +62,13 @@ printf '8,7\n16,7\n32,7\n64,7\n' >flat.csv
 expect 0 analyze line flat.csv
 out_has '"status": "undetermined"'
 
+# Lines of one set: eight fit.
+printf 'lines,ns\n1,1.2\n2,1.2\n4,1.2\n6,1.2\n8,1.2\n9,4.4\n10,4.5\n' >ways.csv
+expect 0 analyze associativity ways.csv
+out_has '"cache.L1.associativity": {"value": 8'
+expect 0 analyze associativity ways.csv --level 2
+out_has '"cache.L2.associativity": {"value": 8'
+
 # bad LINE TEXT FILE: refused with the line.
 bad() {
     printf "$2" >bad.csv

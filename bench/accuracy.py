@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How often is the program right, and does it know when it is not?
 
-    accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--only NAME]... [-o FILE.md]
+    accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--probes LIST]
+                [--only NAME]... [-o FILE.md]
 
 Three parts: published curves with known truth (--data; left out when the folder is not there), the zoo in machines/ with
 several seeds, and machines drawn at random, so that nobody can tune to files. Truth comes from tests/sim/truth.py.
@@ -22,8 +23,16 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 # What counts as right, by the last part of a key.
-TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1}
-KEYS = ("levels", "capacity_bytes", "size_bytes", "latency_cycles")
+TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1,
+             "line_bytes": 0.0, "associativity": 0.0}
+# Which keys are judged when a probe is asked for, by their last part.
+KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles"), "line": ("line_bytes",),
+        "associativity": ("associativity",)}
+
+
+def may_be_open(key):
+    """Whether undetermined is as good as right: hashed levels, base pages, prefetchers before an outer level."""
+    return key.endswith(".associativity") or (key.endswith(".line_bytes") and key != "cache.line_bytes")
 
 
 def load_truth_module():
@@ -96,8 +105,8 @@ def check_curves(program, folder, out):
 
 # ---- simulated machines
 
-def run_machine(program, path, seed, effort):
-    result = subprocess.run([program, "run", "cache", "--machine", "sim:" + path, "--seed", str(seed), "--effort", effort,
+def run_machine(program, path, seed, effort, probes):
+    result = subprocess.run([program, "run", *probes, "--machine", "sim:" + path, "--seed", str(seed), "--effort", effort,
                              "--quiet", "-o", "-"], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError("%s: %s" % (path, result.stderr.strip()))
@@ -178,37 +187,38 @@ def judge_tally(tally):
                      "covers at least %g%%" % (LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)]
 
 
-def judge_run(answers, truth, machine, tally):
+def judge_run(answers, truth, machine, probes, tally):
     """Adds to the tally; returns what was wrong."""
     noise = machine.get("noise", {})
     quiet = noise.get("jitter", 0) <= 0.02 and noise.get("neighbour", 0) == 0
     wrong = []
     for key, value in truth.items():
         kind = key.split(".")[-1]
-        if not key.startswith("cache.") or kind not in KEYS:
+        if not key.startswith("cache.") or not any(kind in KEYS[probe] for probe in probes):
             continue
         answer = answers.get(key)
         verdict, covers = judge_answer(key, answer, (value * (1 - taken_by_others(key, machine)), value))
         confidence = answer.get("confidence") if answer else None
-        tally.add(kind, verdict, covers, confidence, quiet)
-        if verdict != "right" and kind != "latency_cycles":
+        tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet)
+        open_instead = verdict == "undetermined" and may_be_open(key)
+        if verdict != "right" and kind != "latency_cycles" and not open_instead:
             wrong.append("%s %s (%s) for %s" % (key[6:], answer.get("value") if answer else None, confidence, value))
     return wrong
 
 
-def run_all(program, jobs, effort, work):
+def run_all(program, jobs, effort, probes, work):
     """work: (name, path, seed); yields (name, seed, answers) in order."""
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        yield from zip(work, pool.map(lambda item: run_machine(program, item[1], item[2], effort), work))
+        yield from zip(work, pool.map(lambda item: run_machine(program, item[1], item[2], effort, probes), work))
 
 
-def check_machines(title, program, machines, seeds, jobs, effort, out):
+def check_machines(title, program, machines, seeds, jobs, effort, probes, out):
     """machines: name -> (path, machine, truth)."""
     started, tally, failures = time.time(), Tally(), {}
     work = [(name, machines[name][0], seed) for name in machines for seed in range(1, seeds + 1)]
     wholly = dict.fromkeys(machines, 0)
-    for (name, _, seed), answers in run_all(program, jobs, effort, work):
-        wrong = judge_run(answers, machines[name][2], machines[name][1], tally)
+    for (name, _, seed), answers in run_all(program, jobs, effort, probes, work):
+        wrong = judge_run(answers, machines[name][2], machines[name][1], probes, tally)
         wholly[name] += not wrong
         if wrong:
             failures.setdefault(name, []).append("seed %d: %s" % (seed, "; ".join(wrong)))
@@ -216,7 +226,7 @@ def check_machines(title, program, machines, seeds, jobs, effort, out):
         title, len(machines), seeds, effort, time.time() - started))
     out.append(tally.table() + "\n")
     out.extend(judge_tally(tally))
-    out.append("\nLevels, capacities and sizes all right in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
+    out.append("\nAll right (latencies apart) in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
     for name, remarks in sorted(failures.items(), key=lambda item: wholly[item[0]]):
         out.append("- %s, right in %d of %d: %s" % (name, wholly[name], seeds, remarks[0]))
     out.append("")
@@ -327,23 +337,28 @@ def main():
     parser.add_argument("--random-seed", type=int, default=1)
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--probes", default="cache", help="whose keys are judged: " + ",".join(KEYS))
     parser.add_argument("--only", action="append")
     parser.add_argument("--strict", action="store_true", help="exit status 1 unless every run is wholly right")
     parser.add_argument("--no-curves", action="store_true")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
 
+    probes = arguments.probes.split(",")
+    unknown = [probe for probe in probes if probe not in KEYS]
+    if unknown:
+        parser.error("--probes: %s is not judged" % unknown[0])
     out, good = ["# Accuracy\n"], True
     if not arguments.no_curves:
         good = check_curves(arguments.program, arguments.data, out) and good
     if arguments.seeds > 0:
         zoo = load_zoo(os.path.join(ROOT, "machines"), arguments.only)
-        wholly = check_machines("The zoo", arguments.program, zoo, arguments.seeds, arguments.jobs, arguments.effort, out)
+        wholly = check_machines("The zoo", arguments.program, zoo, arguments.seeds, arguments.jobs, arguments.effort, probes, out)
         good = good and (not arguments.strict or min(wholly.values()) == arguments.seeds)
     if arguments.random > 0:
         with tempfile.TemporaryDirectory() as folder:
             machines = draw_machines(arguments.random, arguments.random_seed, folder)
-            check_machines("Random machines", arguments.program, machines, 1, arguments.jobs, arguments.effort, out)
+            check_machines("Random machines", arguments.program, machines, 1, arguments.jobs, arguments.effort, probes, out)
     text = "\n".join(out)
     print(text)
     if arguments.output:

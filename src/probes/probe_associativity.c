@@ -352,7 +352,9 @@ static bj_status search(ways_run *run, bj_associativity_found *found, bj_error *
 static bj_status measure_level(ways_run *run, bj_error *error) {
     const effort_plan *plan = &plans[run->request->effort];
     double capacity = run->caches.holds_bytes[run->level - 1];
-    double whole = fmax((double)run->request->machine->facts.huge_bytes, LEAST_ARENA_BYTES);
+    /* Huge pages that are larger than all that we want are too much of a good thing. */
+    double huge = (double)run->request->machine->facts.huge_bytes;
+    double whole = huge > plan->most_bytes ? LEAST_ARENA_BYTES : fmax(huge, LEAST_ARENA_BYTES);
     double bytes = fmin(fmax(ARENA_OVER_CAPACITY * capacity, LEAST_ARENA_BYTES), plan->most_bytes);
     bytes = fmin(ceil(bytes / whole) * whole, (double)run->request->memory_bytes / 1.1);
     bj_associativity_found found = {0};
@@ -361,7 +363,8 @@ static bj_status measure_level(ways_run *run, bj_error *error) {
         return BJ_OK;
     }
     bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE + run->level, (size_t)bytes, REPETITIONS);
-    run->round = 0;
+    if (huge > plan->most_bytes)
+        run->sweep.pages = BJ_PAGES_BASE;
     run->tried_count = 0;
     bj_status status = open_arena(run, error);
     run->sweep.pages_fixed = true;

@@ -61,6 +61,16 @@ typedef struct {
     int partner;       /* cpu for false sharing; -1: none */
 } line_run;
 
+/* Huge pages that are larger than all that we want are too much of a good thing. */
+static void open_sweep(line_run *run, uint64_t purpose, double bytes, double most, unsigned repetitions) {
+    double huge = (double)run->request->machine->facts.huge_bytes;
+    bool base = huge > most;
+    double whole = base ? MIB : fmax(huge, MIB);
+    bj_sweep_init(&run->sweep, run->request, purpose, (size_t)(ceil(bytes / whole) * whole), repetitions);
+    if (base)
+        run->sweep.pages = BJ_PAGES_BASE;
+}
+
 static double clock_of(const line_run *run) {
     return run->request->machine->verbs->read_clock(run->request->machine);
 }
@@ -149,7 +159,7 @@ static bj_status bounce(line_run *run, int partner, size_t extent, double *ns, b
 /* Cpus that share all caches never bounce a line; of some that are spread over the list, the one that takes longest. */
 static bj_status find_partner(line_run *run, bj_error *error) {
     const bj_machine_facts *facts = &run->request->machine->facts;
-    size_t count = facts->cpu_count, tried = 0;
+    size_t count = facts->cpu_count;
     const size_t places[PARTNERS_MAX] = {1, count / 2, count - 1, count / 4, 0};
     double dearest = 0;
     bj_status status = BJ_OK;
@@ -169,7 +179,6 @@ static bj_status find_partner(line_run *run, bj_error *error) {
             dearest = together;
             run->partner = cpu;
         }
-        tried++;
     }
     return status;
 }
@@ -249,8 +258,7 @@ static bj_status measure_levels(line_run *run, bj_error *error) {
     for (size_t level = 1; level <= run->caches.count; level++)
         if (level == 1 || 2 * walk_bytes(run, level) <= most)
             wanted = fmax(wanted, 2 * walk_bytes(run, level));
-    double whole = fmax((double)run->request->machine->facts.huge_bytes, MIB);
-    bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE, (size_t)(ceil(wanted / whole) * whole), REPETITIONS);
+    open_sweep(run, RANDOM_PURPOSE, wanted, most, REPETITIONS);
     size_t slots = run->sweep.arena_bytes / LEVEL_LAST_EXTENT;
     run->places = malloc(3 * slots * sizeof *run->places);
     if (run->places == NULL)
@@ -301,8 +309,7 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
     bytes = fmin(bytes, (double)run->request->memory_bytes / 1.2);
     if (bytes < 2 * LEAST_OVER_LAST * last)
         return BJ_OK;
-    double whole = fmax((double)run->request->machine->facts.huge_bytes, MIB);
-    bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE + 1, (size_t)(floor(bytes / whole) * whole), 1);
+    open_sweep(run, RANDOM_PURPOSE + 1, floor(bytes / MIB) * MIB, plan->most_bytes, 1);
     size_t pairs = run->sweep.arena_bytes / (LINES_APART_IN_ONE * run->line_bytes);
     run->places = malloc(2 * pairs * sizeof *run->places);
     if (run->places == NULL || pairs == 0)

@@ -6,8 +6,11 @@
 /* A TLB's step is at least this share of the time before it: page tables that leave the caches make later rises of some
  * six hundredths a point. */
 #define LEAST_RISE 0.07
-/* Times in whole cycles, both rounded, of a clock that is not the core's. */
-#define LEAST_WHOLE_RISE 2.5
+/* Times in whole cycles (in any unit): both ends are rounded, and the clock is not the core's. */
+#define LEAST_QUANTA 2.5
+/* So many different times that are all multiples of one are no coincidence. */
+#define LEAST_DISTINCT 6u
+#define EXACT 1e-6
 /* A flat ends a run of rises. */
 #define FLAT 0.03
 /* Nobody builds a TLB of so few entries, but first-level caches have these ways. */
@@ -30,11 +33,20 @@ static bool is_flat(const bj_tlb_table *table, size_t i) {
     return rise_at(table, i) < FLAT * table->time[i];
 }
 
-static bool is_whole(const bj_tlb_table *table) {
-    for (size_t i = 0; i < table->count; i++)
-        if (table->time[i] != floor(table->time[i]))
-            return false;
-    return true;
+/* What all times are multiples of, by Euclid; next to nothing where they are not rounded. */
+static double find_quantum(const bj_tlb_table *table) {
+    double quantum = 0, nothing = table->count > 0 ? EXACT * table->time[table->count - 1] : 0;
+    size_t distinct = 1;
+    for (size_t i = 0; i < table->count; i++) {
+        double other = table->time[i];
+        distinct += i > 0 && table->time[i] > table->time[i - 1];
+        while (other > nothing) {
+            double rest = fmod(quantum, other);
+            quantum = other;
+            other = quantum - rest > nothing ? rest : 0;
+        }
+    }
+    return distinct >= LEAST_DISTINCT ? quantum : 0;
 }
 
 /* Whether the rise after point i is some cache's. */
@@ -55,7 +67,7 @@ static bool is_cache(const bj_tlb_table *table, size_t i) {
 
 size_t bj_stats_find_table_tlb(const bj_tlb_table *table, bj_tlb_table_level levels[BJ_TLB_TABLE_LEVELS_MAX]) {
     size_t found = 0;
-    double least = is_whole(table) ? LEAST_WHOLE_RISE : 0;
+    double least = LEAST_QUANTA * find_quantum(table);
     for (size_t i = 0; i + 1 < table->count && table->pages[i] <= MOST_PAGES && found < BJ_TLB_TABLE_LEVELS_MAX;) {
         size_t begin = i;
         bool cache = is_cache(table, i);

@@ -108,6 +108,30 @@ for words in "--method nonsense" "--unit seconds" "--level 0" "--level 99" "--le
     one_line_error
 done
 
+# A TLB of 64 entries behind an L2 of 256 pages, and pages of 4 KiB as strides show them.
+awk 'BEGIN {
+    for (k = 4; k <= 44; k++) {
+        x = int(2 ^ (k / 4) + 0.5)
+        printf "%d,%.2f\n", x, 4.3 + (x > 64 ? 7 : 0) + (x > 256 ? 30 : 0)
+    }
+}' >tlb.csv
+expect 0 analyze tlb tlb.csv --known cache.L2.size_bytes=1048576 --unit ns
+out_has '"tlb.levels": {"value": 1'
+out_has '"tlb.L1.entries": {"value": 64'
+out_has '"tlb.L1.miss_ns": {"value": 7'
+expect 0 analyze tlb tlb.csv --known cache.L2.size_bytes=1048576
+out_has 'the unit of the times is not known'
+expect 0 analyze tlb tlb.csv
+out_has '"tlb.levels": {"value": 2'
+awk 'BEGIN { for (x = 256; x <= 65536; x *= 2) printf "%d,%.2f\n", x, 10 + 20 * (x < 4096 ? x / 4096 : 1) }' >page.csv
+expect 0 analyze page page.csv
+out_has '"page.size_bytes": {"value": 4096'
+awk 'BEGIN { for (x = 256; x <= 65536; x *= 2) printf "%d,%.2f\n", x, 10 }' >flat.csv
+for probe in page tlb; do
+    expect 0 analyze $probe flat.csv
+    out_has '"status": "undetermined"'
+done
+
 awk 'BEGIN { for (i = 0; i <= 1000000; i++) print i + 1 ",1" }' >many.csv
 expect 2 analyze cache many.csv
 one_line_error

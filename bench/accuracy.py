@@ -22,12 +22,21 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-# What counts as right, by the last part of a key.
+# What counts as right, by the kind of a key (kind_of): a share of the truth, and what is right in any case.
 TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1,
-             "line_bytes": 0.0, "associativity": 0.0}
-# Which keys are judged when a probe is asked for, by their last part.
+             "line_bytes": 0.0, "associativity": 0.0, "page.size_bytes": 0.0, "tlb.levels": 0.0, "tlb.entries": 0.06,
+             "tlb.miss_ns": 0.1}
+RIGHT_ANYWAY = {"tlb.entries": 2}
+# Which kinds of keys are judged when a probe is asked for.
 KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles"), "line": ("line_bytes",),
-        "associativity": ("associativity",)}
+        "associativity": ("associativity",), "page": ("page.size_bytes",),
+        "tlb": ("tlb.levels", "tlb.entries", "tlb.miss_ns")}
+
+
+def kind_of(key):
+    """The last part of a key, after the first where it is not of a cache."""
+    parts = key.split(".")
+    return parts[-1] if parts[0] == "cache" else parts[0] + "." + parts[-1]
 
 
 def may_be_open(key):
@@ -64,6 +73,35 @@ def judge_curve(case, sizes):
         if k not in used and not between:
             invented.append(k)
     return right, counted, invented
+
+
+def known_of(case):
+    """What the analysis of a TLB's curve is told of the caches."""
+    for cache in case["context"]["caches"]:
+        for key, field in (("size_bytes", "bytes"), ("associativity", "ways")):
+            yield from ("--known", "cache.%s.%s=%d" % (cache["level"], key, cache[field]))
+
+
+def check_tlb_curves(program, folder, out):
+    path = os.path.join(folder, "truth.json")
+    if not os.path.exists(path):
+        out.append("Published TLB curves: %s is not there, left out." % path)
+        return True
+    with open(path, encoding="utf-8") as file:
+        cases = [case for case in json.load(file) if case["kind"] == "tlb"]
+    remarks = []
+    for case in cases:
+        text = subprocess.run([program, "analyze", "tlb", os.path.join(folder, case["file"]), *known_of(case)],
+                              capture_output=True, text=True, check=True).stdout
+        answers = json.loads(text)
+        levels = answers["tlb.levels"]["value"] or 0
+        entries = [answers["tlb.L%d.entries" % (i + 1)]["value"] for i in range(levels)]
+        right, counted, invented = judge_curve(case, entries)
+        if right != counted or invented:
+            remarks.append("    - %s (%s): %s, accepted %s\n" % (case["file"], case["class"], entries, case["accept"]))
+    out.append("## Published TLB curves (%d files)\n\n- wholly right: %d\n%s" % (
+        len(cases), len(cases) - len(remarks), "".join(remarks)))
+    return len(remarks) <= 0.1 * len(cases)
 
 
 def check_curves(program, folder, out):
@@ -118,9 +156,9 @@ def judge_answer(key, answer, truth):
     a level that they share moves between the two."""
     if answer is None or answer.get("value") is None:
         return "undetermined", None
-    tolerance = TOLERANCE[key.split(".")[-1]]
+    tolerance, anyway = TOLERANCE[kind_of(key)], RIGHT_ANYWAY.get(kind_of(key), 1e-9)
     low, high = truth
-    right = low * (1 - tolerance) - 1e-9 <= answer["value"] <= high * (1 + tolerance) + 1e-9
+    right = low - max(anyway, low * tolerance) <= answer["value"] <= high + max(anyway, high * tolerance)
     interval = answer.get("interval")
     # The truth itself is known to a hundredth or two (frames are drawn), and any of what a moving level was like counts.
     covers = interval is not None and interval[0] * (1 - 0.02) <= high and low <= interval[1] * (1 + 0.02)
@@ -164,15 +202,15 @@ def taken_by_others(key, machine):
     return machine.get("noise", {}).get("neighbour", 0) if shrinks else 0
 
 
-# What counts as good enough for levels, capacities and sizes, in percent.
+# What counts as good enough for levels, capacities, sizes and entries, in percent.
 LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED, LEAST_SEEDS = 97, 0.5, 80, 90, 80
-JUDGED = ("levels", "capacity_bytes", "size_bytes")
+JUDGED = ("levels", "capacity_bytes", "size_bytes", "page.size_bytes", "tlb.levels", "tlb.entries")
 
 
 def judge_tally(tally):
     """Lines that say whether the aims are met."""
     lines = []
-    for kind in JUDGED:
+    for kind in [kind for kind in JUDGED if kind in tally.rows]:
         row = tally.rows[kind]
         total = row["right"] + row["wrong"] + row["undetermined"]
         for what, value, good in (
@@ -193,16 +231,16 @@ def judge_run(answers, truth, machine, probes, tally):
     quiet = noise.get("jitter", 0) <= 0.02 and noise.get("neighbour", 0) == 0
     wrong = []
     for key, value in truth.items():
-        kind = key.split(".")[-1]
-        if not key.startswith("cache.") or not any(kind in KEYS[probe] for probe in probes):
+        kind = kind_of(key)
+        if not any(kind in KEYS[probe] for probe in probes):
             continue
         answer = answers.get(key)
         verdict, covers = judge_answer(key, answer, (value * (1 - taken_by_others(key, machine)), value))
         confidence = answer.get("confidence") if answer else None
         tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet)
         open_instead = verdict == "undetermined" and may_be_open(key)
-        if verdict != "right" and kind != "latency_cycles" and not open_instead:
-            wrong.append("%s %s (%s) for %s" % (key[6:], answer.get("value") if answer else None, confidence, value))
+        if verdict != "right" and kind not in ("latency_cycles", "tlb.miss_ns") and not open_instead:
+            wrong.append("%s %s (%s) for %s" % (key.removeprefix("cache."), answer.get("value") if answer else None, confidence, value))
     return wrong
 
 
@@ -349,7 +387,9 @@ def main():
     if unknown:
         parser.error("--probes: %s is not judged" % unknown[0])
     out, good = ["# Accuracy\n"], True
-    if not arguments.no_curves:
+    if not arguments.no_curves and "tlb" in probes:
+        good = check_tlb_curves(arguments.program, arguments.data, out) and good
+    if not arguments.no_curves and "cache" in probes:
         good = check_curves(arguments.program, arguments.data, out) and good
     if arguments.seeds > 0:
         zoo = load_zoo(os.path.join(ROOT, "machines"), arguments.only)

@@ -167,6 +167,16 @@ static bj_confidence at_most(bj_confidence confidence, bj_confidence most) {
     return confidence < most ? confidence : most;
 }
 
+/* Something is fetched along, or a walk was disturbed: no two cpus share less than a line. */
+static void contradict(bj_characteristic *answer, const seen_unit *walks, const seen_unit *sharing) {
+    fill_ok(answer, sharing);
+    answer->status = BJ_ANSWER_UNSTABLE;
+    answer->interval[1] = walks->high;
+    answer->confidence = BJ_CONFIDENCE_LOW;
+    snprintf(answer->reason, sizeof answer->reason,
+             "pairs of accesses say %.0f bytes, false sharing between two cpus %.0f", walks->bytes, sharing->bytes);
+}
+
 static bj_status answer_line(const seen_unit *walks, const seen_unit *sharing, bj_answers *answers, bj_error *error) {
     bj_characteristic *answer;
     bj_status status = bj_answers_put(answers, "cache.line_bytes", "bytes", &answer, error);
@@ -186,12 +196,7 @@ static bj_status answer_line(const seen_unit *walks, const seen_unit *sharing, b
         fill_ok(answer, sharing);
         answer->confidence = at_most(answer->confidence, BJ_CONFIDENCE_MEDIUM);
     } else if (sharing->bytes < walks->bytes) {
-        fill_ok(answer, sharing);
-        answer->status = BJ_ANSWER_UNSTABLE;
-        answer->interval[1] = walks->high;
-        answer->confidence = BJ_CONFIDENCE_LOW;
-        snprintf(answer->reason, sizeof answer->reason,
-                 "pairs of accesses say %.0f bytes, false sharing between two cpus %.0f", walks->bytes, sharing->bytes);
+        contradict(answer, walks, sharing);
     } else {
         fill_ok(answer, walks);
         if (sharing->bytes == walks->bytes)
@@ -254,14 +259,16 @@ static bj_status answer_levels(const bj_curves *samples, const bj_analyse_reques
         bj_characteristic_cite(answer, curve != NULL ? id : BJ_LINE_MEMORY);
         if (level > 1) {
             fill_outer(answer, &nearer, &own, memory, sharing);
-            if (answer->status == BJ_ANSWER_OK)
-                nearer = (seen_unit){answer->value, answer->interval[0], answer->interval[1], answer->confidence};
         } else if (!isnan(own.bytes)) {
             fill_ok(answer, &own);
+            if (sharing->bytes < own.bytes)
+                contradict(answer, &own, sharing);
         } else {
             answer->status = BJ_ANSWER_UNDETERMINED;
             snprintf(answer->reason, sizeof answer->reason, "the second access cost the same at any distance");
         }
+        if (answer->status != BJ_ANSWER_UNDETERMINED)
+            nearer = (seen_unit){answer->value, answer->interval[0], answer->interval[1], answer->confidence};
     }
     return status;
 }

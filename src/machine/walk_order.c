@@ -86,6 +86,8 @@ void bj_machine_order_pages(const bj_page_walk_shape *shape, bj_random *random, 
     size_t pages = bj_machine_count_pages(shape);
     size_t part = shape->page_bytes / shape->grain_bytes / shape->per_page;
     uint64_t rotations = bj_random_next(random);
+    if (pages == 0)
+        return;
     for (size_t i = 0; i < pages; i++)
         places[i] = (uint32_t)i;
     bj_random_shuffle_u32(random, places, pages);

@@ -16,6 +16,9 @@
 /* Of what the twin slows down by around the edge: frames that chance chose do not load the caches of both quite alike.
  */
 #define RAMP_SHARE 0.15
+/* Of what missing a nearer level costs: farther ones are slower, page walks most of all. Much less is what a nearer
+ * level's own edge leaves, or the caches. */
+#define OF_NEARER 0.5
 /* Two levels closer than this are one: no machine has a further level for so few entries more. */
 #define APART 1.6
 
@@ -153,17 +156,28 @@ static double twin_rise(const bj_tlb_curve *curve, double entries) {
     return curve->time[to] - curve->cost[to] - curve->time[from] + curve->cost[from];
 }
 
-static bool is_level(const bj_tlb_curve *curve, const bj_tlb_level *level, double least_sigmas, double least_share) {
+/* What missing it costs at least, given the nearer ones. */
+static double least_cost(const bj_tlb_levels *found, double entries) {
+    double least = 0;
+    for (size_t k = 0; k < found->count; k++)
+        if (found->level[k].entries < entries)
+            least = fmax(least, OF_NEARER * found->level[k].cost);
+    return least;
+}
+
+static bool is_level(const bj_tlb_curve *curve, const bj_tlb_levels *found, const bj_tlb_level *level,
+                     double least_sigmas, double least_share) {
     double share = level->cost / curve->time[point_at(curve, level->entries)];
     return level->sigmas >= least_sigmas && share >= (level->ways > 1 ? least_share : fmax(least_share, WIDE_SHARE)) &&
-           level->cost >= RAMP_SHARE * twin_rise(curve, level->entries);
+           level->cost >= RAMP_SHARE * twin_rise(curve, level->entries) &&
+           level->cost >= least_cost(found, level->entries);
 }
 
 /* Of those that are none, the weakest. */
 static bool drop_weakest(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found) {
     size_t weakest = found->count;
     for (size_t k = 0; k < found->count; k++)
-        if (!is_level(curve, &found->level[k], least_sigmas, least_share) &&
+        if (!is_level(curve, found, &found->level[k], least_sigmas, least_share) &&
             (weakest == found->count || found->level[k].sigmas < found->level[weakest].sigmas))
             weakest = k;
     if (weakest == found->count)
@@ -177,7 +191,7 @@ void bj_stats_fit_tlb(const bj_tlb_curve *curve, double least_sigmas, double lea
     memset(found, 0, sizeof *found);
     while (found->count < BJ_TLB_LEVELS_MAX) {
         candidate best = find_best(curve, found, found->count, 0, INFINITY);
-        if (!is_level(curve, &best.level, least_sigmas, least_share))
+        if (!is_level(curve, found, &best.level, least_sigmas, least_share))
             break;
         found->level[found->count++] = best.level;
         adjust(curve, found);

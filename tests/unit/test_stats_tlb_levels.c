@@ -97,6 +97,17 @@ static void test_noise_is_no_level(void **state) {
     check(NULL, 0);
 }
 
+/* A farther level that costs much less than a nearer one is no level: what remains of the nearer one's edge, say. */
+static void test_farther_levels_cost_more(void **state) {
+    (void)state;
+    static made_up m;
+    bj_tlb_levels found;
+    make_curve(&m, (const truth[]){{96, 6, 5}, {1024, 4, 1}}, 2, 8192, 2);
+    bj_stats_fit_tlb(&m.curve, LEAST_SIGMAS, LEAST_SHARE, &found);
+    assert_int_equal(found.count, 1);
+    assert_true(found.level[0].entries == 96);
+}
+
 /* What twins that fill caches by chance differ by. */
 static void test_small_costs_are_no_level(void **state) {
     (void)state;
@@ -144,6 +155,7 @@ int main(void) {
         cmocka_unit_test(test_small_costs_are_no_level),
         cmocka_unit_test(test_slow_rise_is_no_level),
         cmocka_unit_test(test_refit_stays_near),
+        cmocka_unit_test(test_farther_levels_cost_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

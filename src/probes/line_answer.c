@@ -216,9 +216,11 @@ static void fill_outer(bj_characteristic *answer, const seen_unit *line, const s
         answer->confidence = at_most(answer->confidence, line->confidence);
         return;
     }
-    /* Nothing comes along from memory: nothing does from any level. */
-    if (beyond->bytes == line->bytes) {
+    /* Nothing comes along from memory: nothing does from any level. Few rounds say so, and a walk of the level's own
+     * that says otherwise weighs more. */
+    if (beyond->bytes == line->bytes && !(own->bytes > line->bytes)) {
         fill_ok(answer, line);
+        answer->confidence = at_most(answer->confidence, BJ_CONFIDENCE_MEDIUM);
         return;
     }
     if (own->bytes > line->bytes && own->bytes == sharing->bytes) {

@@ -309,7 +309,7 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
     bytes = fmin(bytes, (double)run->request->memory_bytes / 1.2);
     if (bytes < 2 * LEAST_OVER_LAST * last)
         return BJ_OK;
-    open_sweep(run, RANDOM_PURPOSE + 1, floor(bytes / MIB) * MIB, plan->most_bytes, 1);
+    open_sweep(run, RANDOM_PURPOSE + 1, floor(bytes / MIB) * MIB, plan->most_bytes, REPETITIONS);
     size_t pairs = run->sweep.arena_bytes / (LINES_APART_IN_ONE * run->line_bytes);
     run->places = malloc(2 * pairs * sizeof *run->places);
     if (run->places == NULL || pairs == 0)

@@ -347,6 +347,9 @@ bj_status bj_line_analyse(const bj_curves *samples, const bj_analyse_request *re
         status = look_at(beyond, NAN, 0, false, request->seed, &memory, error);
     if (status == BJ_OK)
         status = look_at(bj_curves_find(samples, BJ_LINE_SHARING), NAN, 0, true, request->seed, &sharing, error);
+    /* Cpus that a busy system keeps from running at once see less sharing than there is. */
+    if (status == BJ_OK && sharing.bytes < line.bytes && sharing.confidence < BJ_CONFIDENCE_HIGH)
+        sharing.bytes = NAN;
     if (status == BJ_OK)
         status = answer_line(&line, &sharing, answers, error);
     if (status == BJ_OK)

@@ -118,6 +118,21 @@ static void test_cpus_share_less(void **state) {
     close_fixture(&made);
 }
 
+/* Half of the rounds saw no contention at 64 bytes: the cpus did not run at once, and are not believed. */
+static void test_cpus_that_did_not_meet(void **state) {
+    (void)state;
+    fixture made;
+    bj_error error = {""};
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 64, 90, 1.2);
+    bj_curve *curve = (bj_curve *)bj_curves_find(&made.samples, BJ_LINE_SHARING);
+    for (size_t round = 0; round < 4; round++)
+        assert_int_equal(bj_curve_record(curve, 64, round, 1.2, &error), BJ_OK);
+    expect(&made, "cache.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    close_fixture(&made);
+}
+
 /* Cpus that share all caches, or are never there at the same time. */
 static void test_no_second_witness(void **state) {
     (void)state;
@@ -169,9 +184,10 @@ static void test_outer_levels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_witnesses_agree), cmocka_unit_test(test_cpus_share_more),
-        cmocka_unit_test(test_cpus_share_less), cmocka_unit_test(test_no_second_witness),
-        cmocka_unit_test(test_nothing_rises),   cmocka_unit_test(test_outer_levels),
+        cmocka_unit_test(test_witnesses_agree),        cmocka_unit_test(test_cpus_share_more),
+        cmocka_unit_test(test_cpus_share_less),        cmocka_unit_test(test_no_second_witness),
+        cmocka_unit_test(test_cpus_that_did_not_meet), cmocka_unit_test(test_nothing_rises),
+        cmocka_unit_test(test_outer_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

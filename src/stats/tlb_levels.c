@@ -15,7 +15,7 @@
 #define WIDE_SHARE 0.25
 /* Of what the twin slows down by around the edge: frames that chance chose do not load the caches of both quite alike.
  */
-#define RAMP_SHARE 0.15
+#define RAMP_SHARE 0.08
 /* Of what missing a nearer level costs: farther ones are slower, page walks most of all. Much less is what a nearer
  * level's own edge leaves, or the caches. */
 #define OF_NEARER 0.5

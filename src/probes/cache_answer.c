@@ -35,6 +35,15 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
             spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
         request.packing = BJ_CACHE_PACKING;
     }
+    const bj_curve *revisits[] = {bj_curves_find(samples, BJ_CACHE_REVISIT_8),
+                                  bj_curves_find(samples, BJ_CACHE_REVISIT_4)};
+    for (size_t i = 0; i < 2; i++)
+        if (revisits[i] != NULL)
+            request.revisits[i] = (bj_revisit_rounds){.x = revisits[i]->x,
+                                                      .count = revisits[i]->x_count,
+                                                      .rounds = (const double *const *)revisits[i]->rounds,
+                                                      .round_count = revisits[i]->round_count,
+                                                      .visits = i == 0 ? 8 : 4};
     return bj_stats_find_hierarchy(&request, found, error);
 }
 
@@ -282,6 +291,8 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
     for (size_t i = 1; i < a.found.count; i++)
         if (a.found.level[i].size.value < CLOSE_LEVELS * a.found.level[i - 1].size.value)
             of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
+    if (a.found.tlb_share > 0.99 * BJ_TLB_SHARE_MAX)
+        of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
     double looked_bytes = INFINITY; /* a table is as long as it is */
     if (!request->from_table) {
         const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);

@@ -48,6 +48,9 @@
 #define FINE_BELOW_BYTES (1 * MIB)
 #define MEDIUM_BELOW_BYTES (32 * MIB)
 #define POINTS_MAX 512u
+/* Walks with several visits a line are as many times longer: eight where that is cheap, none of the largest levels. */
+#define EIGHT_VISITS_BELOW_BYTES (1 * MIB)
+#define REVISIT_BELOW_BYTES (12 * MIB)
 
 typedef struct {
     double top_bytes;
@@ -64,6 +67,18 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB,
 /* One round is the least that answers anything. Below this, one without twins and repetitions: a third of the time. */
 #define HASTE_BUDGET_S 0.5
 
+/* What is walked at an x of a curve. */
+typedef struct {
+    const char *curve;
+    size_t one_in, grain_bytes;
+    double extent; /* of the walk, as a share of x */
+} walk_kind;
+
+typedef struct {
+    double x;
+    walk_kind kind;
+} planned_point;
+
 typedef struct {
     const bj_measure_request *request;
     const bj_cache_method *method;
@@ -74,7 +89,7 @@ typedef struct {
     /* A page of the spread twin: the system's, also under huge pages, which a host may back with small ones. More than
      * one line a page would come back to a page within a lap, as the dense walk does. */
     size_t spread_bytes;
-    bj_sweep_point points[POINTS_MAX];
+    planned_point points[POINTS_MAX];
     size_t point_count;
     double started_s;
     bool in_haste; /* no time for twins */
@@ -95,25 +110,36 @@ static bj_sweep_point dense_point(const cache_run *run, double bytes) {
     return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = run->grain_bytes};
 }
 
-static void add_point(cache_run *run, bj_sweep_point point) {
+static walk_kind dense_kind(const cache_run *run) {
+    return (walk_kind){BJ_CACHE_WALK, 0, run->grain_bytes, 1};
+}
+
+static walk_kind spread_kind(const cache_run *run) {
+    return (walk_kind){BJ_CACHE_SPREAD, run->spread_bytes / run->grain_bytes, run->grain_bytes, 1};
+}
+
+static walk_kind packed_kind(const cache_run *run) {
+    size_t one_in = run->spread_bytes / run->grain_bytes / BJ_CACHE_PACKING;
+    return (walk_kind){BJ_CACHE_PACKED, one_in, run->grain_bytes, 1.0 / BJ_CACHE_PACKING};
+}
+
+static void add_point(cache_run *run, double x, walk_kind kind) {
     for (size_t i = 0; i < run->point_count; i++)
-        if (run->points[i].bytes == point.bytes && run->points[i].one_in == point.one_in)
+        if (run->points[i].x == x && run->points[i].kind.curve == kind.curve)
             return;
-    if (run->point_count < POINTS_MAX && point.bytes <= (double)run->sweep.arena_bytes)
-        run->points[run->point_count++] = point;
+    if (run->point_count < POINTS_MAX && x <= (double)run->sweep.arena_bytes)
+        run->points[run->point_count++] = (planned_point){x, kind};
 }
 
 /* Points of one grid for all purposes, FIRST_BYTES × 2^(k / 16): every `stride`-th of it between first and last. Two
  * refinements of one edge thus meet in the same points instead of lying side by side. */
-static void add_grid(cache_run *run, double first, double last, unsigned stride, size_t one_in) {
+static void add_grid(cache_run *run, double first, double last, unsigned stride, walk_kind kind) {
     unsigned from = (unsigned)ceil(fmax(0, GRID_PER_OCTAVE * log2(first / FIRST_BYTES) - 0.01) / stride) * stride;
     for (unsigned k = from;; k += stride) {
         double bytes = FIRST_BYTES * exp2(k / (double)GRID_PER_OCTAVE);
         if (bytes > last * 1.0001)
             return;
-        bj_sweep_point point = dense_point(run, floor(bytes / GRID_MULTIPLE + 0.5) * GRID_MULTIPLE);
-        point.one_in = one_in;
-        add_point(run, point);
+        add_point(run, floor(bytes / GRID_MULTIPLE + 0.5) * GRID_MULTIPLE, kind);
     }
 }
 
@@ -165,16 +191,6 @@ static bj_status find_grain(cache_run *run, bj_error *error) {
             run->grain_bytes *= 2;
     }
     return status;
-}
-
-static size_t spread_one_in(const cache_run *run) {
-    return run->spread_bytes / run->grain_bytes;
-}
-
-static const char *curve_of(const cache_run *run, const bj_sweep_point *point) {
-    if (point->one_in == 0)
-        return BJ_CACHE_WALK;
-    return point->one_in == spread_one_in(run) ? BJ_CACHE_SPREAD : BJ_CACHE_PACKED;
 }
 
 static bj_status record(cache_run *run, const char *id, double bytes, size_t round, double ns, bj_error *error) {
@@ -232,16 +248,16 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
         order[i] = (uint32_t)i;
     bj_random_shuffle_u32(&run->sweep.random, order, run->point_count);
     for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
-        const bj_sweep_point *point = &run->points[order[i]];
+        const planned_point *point = &run->points[order[i]];
         double ns = 0;
-        if (point->bytes > (double)run->sweep.arena_bytes)
+        if (point->x > (double)run->sweep.arena_bytes)
             continue;
-        bj_sweep_point walked = *point;
-        if (point->one_in != 0 && point->one_in != spread_one_in(run))
-            walked.bytes /= BJ_CACHE_PACKING;
+        bj_sweep_point walked = dense_point(run, point->x * point->kind.extent);
+        walked.one_in = point->kind.one_in;
+        walked.grain_bytes = point->kind.grain_bytes;
         status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
         if (status == BJ_OK)
-            status = record(run, curve_of(run, point), point->bytes, round, ns, error);
+            status = record(run, point->kind.curve, point->x, round, ns, error);
         double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
         if (status == BJ_OK)
             status = report(run, 0.1 + 0.9 * share, error);
@@ -250,6 +266,22 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
             break;
     }
     return status;
+}
+
+/* Beyond the edges of all levels but the first, which is virtually indexed and has no need of it. */
+static void add_revisits(cache_run *run, const bj_hierarchy *found) {
+    for (size_t i = 1; i < found->count; i++) {
+        double size = found->level[i].level.ramp_first_x;
+        /* Up to where the next level begins to miss, and no further than says something. */
+        double last = i + 1 < found->count ? found->level[i + 1].level.size_x / 1.2 : INFINITY;
+        walk_kind kind = dense_kind(run);
+        unsigned visits = size <= EIGHT_VISITS_BELOW_BYTES && kind.grain_bytes >= 64 ? 8 : 4;
+        if (size > REVISIT_BELOW_BYTES)
+            continue;
+        kind.curve = visits == 8 ? BJ_CACHE_REVISIT_8 : BJ_CACHE_REVISIT_4;
+        kind.grain_bytes /= visits;
+        add_grid(run, size * 1.3, fmin(size * 5, last), STRIDE_COARSE, kind);
+    }
 }
 
 /* More points around the edges that the rounds so far have shown. */
@@ -264,10 +296,13 @@ static bj_status refine(cache_run *run, bj_error *error) {
         unsigned stride = size < FINE_BELOW_BYTES     ? STRIDE_FINE
                           : size < MEDIUM_BELOW_BYTES ? STRIDE_MEDIUM
                                                       : STRIDE_GRID;
-        add_grid(run, size / 1.5, fmin(size * 1.7, level->next_first_x * 1.1), stride, 0);
-        add_grid(run, size * 1.7, level->next_first_x * 1.1, STRIDE_GRID, 0);
-        add_grid(run, level->size_x / 1.2, fmin(level->size_x * 1.2, size), stride, 0);
+        walk_kind dense = dense_kind(run);
+        add_grid(run, size / 1.5, fmin(size * 1.7, level->next_first_x * 1.1), stride, dense);
+        add_grid(run, size * 1.7, level->next_first_x * 1.1, STRIDE_GRID, dense);
+        add_grid(run, level->size_x / 1.2, fmin(level->size_x * 1.2, size), stride, dense);
     }
+    if (run->method->models_capacity && !run->in_haste)
+        add_revisits(run, &found);
     return BJ_OK;
 }
 
@@ -285,12 +320,12 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
     run->spread_bytes = run->request->machine->facts.page_bytes;
     if (run->spread_bytes < LEAST_SPREAD_BYTES)
         run->spread_bytes = LEAST_SPREAD_BYTES;
-    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, 0);
-    add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, 0);
+    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, dense_kind(run));
+    add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, dense_kind(run));
     if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste) {
         double first = TWIN_FIRST_LINES * (double)run->spread_bytes;
-        add_grid(run, first, top, STRIDE_GRID, spread_one_in(run));
-        add_grid(run, first, top, STRIDE_GRID, spread_one_in(run) / BJ_CACHE_PACKING);
+        add_grid(run, first, top, STRIDE_GRID, spread_kind(run));
+        add_grid(run, first, top, STRIDE_GRID, packed_kind(run));
     }
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {

@@ -38,6 +38,17 @@
 /* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
  * quantile over its twelve independent points. */
 #define FITS_AS_ONE 1.32
+/* And it begins where the plateau before does: a fit that bends the two ends of a ramp takes the liberty there. */
+#define LOW_AS_ONE 0.25
+/* What revisits may be off besides: latencies of plateaus, what is left of a TLB's cost. */
+#define REVISIT_ERROR 1.02
+/* Two points between those of the plateaus. */
+#define REVISITS_LEAST 4u
+/* Where hardly anything hits any more, and how well the latency there is known: the next plateau begins before that. */
+#define FAR_BEYOND 64
+#define PLATEAU_ERROR 0.04
+/* The ways of the levels before hardly matter where they miss most of the time. */
+#define BEFORE_WAYS 8u
 
 typedef struct {
     const bj_hierarchy_request *request;
@@ -209,7 +220,7 @@ static bool is_one_cache(const summary *s, const bj_level_set *found, size_t ind
         s->ramp_error[i] *= error_scale;
     for (unsigned ways = 1; ways <= 16; ways *= 2)
         for (int r = BJ_REPLACE_LRU; r <= BJ_REPLACE_RANDOM; r++) {
-            bj_occupancy_shape shape = {ways, true, (bj_replacement)r};
+            bj_occupancy_shape shape = {ways, true, (bj_replacement)r, 0};
             bj_occupancy_request request = {.x = s->ramp_x,
                                             .y = s->ramp_y,
                                             .error = s->ramp_error,
@@ -218,7 +229,8 @@ static bool is_one_cache(const summary *s, const bj_level_set *found, size_t ind
                                             .last = far->next_first_x,
                                             .only = &shape};
             bj_occupancy fit;
-            if (bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS_AS_ONE)
+            if (bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS_AS_ONE &&
+                fabs(fit.low / near->latency - 1) < LOW_AS_ONE)
                 return true;
         }
     return false;
@@ -247,7 +259,7 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     const double *quiet = q->lucky_frames ? s->y : s->lowest;
     for (size_t i = 0; i < s->count; i++) {
         /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
-        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), quiet[i] / 2);
+        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), quiet[i] * BJ_TLB_SHARE_MAX);
         s->own[i] = quiet[i] - s->removed[i];
     }
     s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
@@ -315,6 +327,76 @@ static bool is_scattered(const summary *s, const bj_level *level, const double *
             scattered++;
     }
     return on_ramp > 0 && 2 * scattered > on_ramp;
+}
+
+/* What the levels before this one still give to a walk of several visits a line. */
+static double hits_before(const bj_hierarchy *found, const bj_level_set *set, size_t index, double x, double visits) {
+    double gained = 0;
+    for (size_t i = 0; i < index; i++) {
+        bj_occupancy_shape shape = {BEFORE_WAYS, false, BJ_REPLACE_LRU, visits};
+        double capacity = found->level[i].has_capacity ? found->level[i].capacity.value : set->level[i].size_x;
+        double misses = bj_stats_predict_occupancy_misses(&shape, x / capacity);
+        gained += (1 - misses) * (set->level[i].next_latency - set->level[i].latency);
+    }
+    return gained;
+}
+
+/* The points of the revisits beyond the edge of a level and before the next one's, as if only this level hit, and a
+ * point of its plateau. */
+static size_t gather_revisits(summary *s, const bj_revisit_rounds *curve, const bj_hierarchy *found,
+                              const bj_level_set *set, size_t index) {
+    const bj_hierarchy_request *q = s->request;
+    const bj_level *level = &set->level[index];
+    double last_x = index + 1 < set->count ? set->level[index + 1].size_x : INFINITY;
+    size_t kept = 0;
+    s->ramp_x[kept] = level->ramp_first_x / 2;
+    s->ramp_y[kept] = level->latency;
+    s->ramp_error[kept++] = s->hints.noise * level->latency;
+    for (size_t i = 0; i < curve->count && kept + 1 < q->count; i++) {
+        size_t have = 0;
+        for (size_t r = 0; r < curve->round_count && r < q->round_count; r++)
+            if (!isnan(curve->rounds[r][i]))
+                s->column[have++] = curve->rounds[r][i];
+        double x = curve->x[i];
+        if (have == 0 || x < level->ramp_first_x || x > last_x)
+            continue;
+        have = bj_stats_sort_samples(s->column, have);
+        double y =
+            q->lucky_frames ? fenced_mean(s->column, have) : bj_stats_quantile_sorted(s->column, have, LOW_OF_ROUNDS);
+        /* Last, since it takes the samples apart. */
+        double deviation = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
+        s->ramp_x[kept] = x;
+        s->ramp_y[kept] = y - tlb_cost_at(s, x) + hits_before(found, set, index, x, curve->visits);
+        s->ramp_error[kept++] = isnan(deviation) ? 0 : deviation;
+    }
+    s->ramp_x[kept] = FAR_BEYOND * level->ramp_first_x;
+    s->ramp_y[kept] = level->next_latency;
+    s->ramp_error[kept++] = PLATEAU_ERROR * (level->next_latency - level->latency);
+    return kept;
+}
+
+/* What the revisits say of a capacity, whatever the replacement; false: nothing. */
+static bool fit_revisits(summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
+                         bj_occupancy *fit) {
+    const bj_level *level = &set->level[index];
+    for (size_t c = 0; c < sizeof s->request->revisits / sizeof s->request->revisits[0]; c++) {
+        const bj_revisit_rounds *curve = &s->request->revisits[c];
+        size_t count = curve->count > 0 ? gather_revisits(s, curve, found, set, index) : 0;
+        bj_occupancy_request request = {.x = s->ramp_x,
+                                        .y = s->ramp_y,
+                                        .error = s->ramp_error,
+                                        .count = count,
+                                        .first = level->ramp_first_x / CAPACITY_BELOW_RAMP,
+                                        .last = level->ramp_first_x * CAPACITY_ABOVE_RAMP,
+                                        .random_frames_only = s->request->lucky_frames,
+                                        .visits = curve->visits};
+        if (count < REVISITS_LEAST || !bj_stats_fit_occupancy(&request, fit))
+            continue;
+        fit->interval[0] /= REVISIT_ERROR;
+        fit->interval[1] *= REVISIT_ERROR;
+        return true;
+    }
+    return false;
 }
 
 static bool fit_capacity(const summary *s, const bj_level *level, size_t index, size_t level_count,
@@ -429,7 +511,7 @@ static void file_replicate(summary *s, const bj_hierarchy *found, const bj_occup
             into->sample[into->count] = level->size_sample_x;
             into->latency[into->count++] = level->latency;
             bj_occupancy fit;
-            if (found->level[i].has_capacity &&
+            if (found->level[i].has_capacity && !found->level[i].revisited &&
                 fit_capacity(s, level, k, set->count, fits[i].shape.replacement, &fits[i], scratch, &fit))
                 into->capacity[into->capacity_count++] = fit.capacity;
             break;
@@ -570,6 +652,31 @@ static double next_plateau_end(const bj_level_set *set, size_t index, const bj_h
     return index + 1 < set->count ? set->level[index + 1].size_sample_x : q->x[q->count - 1];
 }
 
+/* By the ramp where frames do not matter, since its edge is sharp there, and by the revisits where those contradict it
+ * or frames are random. */
+static void find_capacity(summary *s, const bj_level_set *set, size_t index, double *scratch, bj_occupancy *fit,
+                          bj_hierarchy *found) {
+    bj_hierarchy_level *level = &found->level[index];
+    bj_replacement expected =
+        index > 0 && found->level[0].has_capacity ? found->level[0].ramp_replacement : BJ_REPLACE_LRU;
+    bj_occupancy revisited;
+    bool by_ramp = fit_capacity(s, &set->level[index], index, set->count, expected, NULL, scratch, fit);
+    bool by_revisits = index > 0 && fit_revisits(s, set, index, found, &revisited);
+    if (by_ramp)
+        level->ramp_replacement = fit->shape.replacement;
+    if (by_ramp && by_revisits && !fit->shape.random_frames && fit->capacity >= revisited.interval[0] &&
+        fit->capacity <= revisited.interval[1])
+        by_revisits = false;
+    level->has_capacity = by_ramp || by_revisits;
+    level->revisited = by_revisits;
+    if (by_revisits)
+        *fit = revisited;
+    if (level->has_capacity) {
+        level->capacity = (bj_estimate){fit->capacity, {fit->interval[0], fit->interval[1]}};
+        level->capacity_error = fit->error;
+    }
+}
+
 static void describe_levels(summary *s, const bj_level_set *set, double *scratch, bj_occupancy *fits,
                             bj_hierarchy *found) {
     bj_random random;
@@ -586,12 +693,7 @@ static void describe_levels(summary *s, const bj_level_set *set, double *scratch
         level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
         if (s->request->levels_only)
             continue;
-        bj_replacement expected = i > 0 && found->level[0].has_capacity ? fits[0].shape.replacement : BJ_REPLACE_LRU;
-        level->has_capacity = fit_capacity(s, from, i, set->count, expected, NULL, scratch, &fits[i]);
-        if (level->has_capacity) {
-            level->capacity = (bj_estimate){fits[i].capacity, {fits[i].interval[0], fits[i].interval[1]}};
-            level->capacity_error = fits[i].error;
-        }
+        find_capacity(s, set, i, scratch, &fits[i], found);
         level->p = test_step(s->request, from, next_plateau_end(set, i, s->request), &random, scratch);
     }
 }
@@ -617,6 +719,8 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     status = find_in_rounds(&s, all, request->round_count, request->count, &set, error);
     if (status != BJ_OK)
         goto done;
+    for (size_t i = 0; i < s.count; i++)
+        found->tlb_share = fmax(found->tlb_share, s.removed[i] / (s.own[i] + s.removed[i]));
     describe_levels(&s, &set, scratch, fits, found);
     if (request->levels_only)
         goto done;

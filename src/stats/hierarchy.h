@@ -13,6 +13,10 @@
 #include <stdint.h>
 
 #include "stats/levels.h"
+#include "stats/occupancy.h"
+
+/* No more of a time is taken off as the TLB's cost: where it seems to be more, levels may hide behind it. */
+#define BJ_TLB_SHARE_MAX 0.5
 
 typedef struct {
     double value;
@@ -21,14 +25,16 @@ typedef struct {
 
 typedef struct {
     bj_estimate size, size_sample, capacity, latency;
-    bool has_capacity;              /* false: no ramp that the model could follow */
-    double capacity_error;          /* relative misfit of the model */
-    double support;                 /* share of the resamples that have this level at about this size */
-    double p;                       /* permutation test of the step at its end */
-    double spread;                  /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
-    double single_low, single_high; /* least and greatest of them; 0: too few rounds */
-    double single_sigma;            /* standard deviation of their logarithms */
-    bj_level level;                 /* as found in the summed-up curve */
+    bool revisited;                  /* the capacity is told by walks with several visits a line */
+    bj_replacement ramp_replacement; /* that explains the ramp best */
+    bool has_capacity;               /* false: no ramp that the model could follow */
+    double capacity_error;           /* relative misfit of the model */
+    double support;                  /* share of the resamples that have this level at about this size */
+    double p;                        /* permutation test of the step at its end */
+    double spread;                   /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
+    double single_low, single_high;  /* least and greatest of them; 0: too few rounds */
+    double single_sigma;             /* standard deviation of their logarithms */
+    bj_level level;                  /* as found in the summed-up curve */
 } bj_hierarchy_level;
 
 typedef struct {
@@ -37,12 +43,22 @@ typedef struct {
     double count_support;     /* share of the resamples with as many levels */
     size_t least, most;       /* number of levels in 95% of the resamples */
     bj_estimate last_latency; /* memory */
+    double tlb_share;         /* largest share of a time that was taken off as the TLB's cost */
     double noise;             /* relative standard error of a point of the summed-up curve */
 } bj_hierarchy;
 
 /* Finds levels in one summed-up curve: bj_stats_find_levels or a paper's way. */
 typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                      void *context, bj_level_set *found, bj_error *error);
+
+/* Rounds of walks with several visits a line. */
+typedef struct {
+    const double *x;
+    size_t count;
+    const double *const *rounds;
+    size_t round_count;
+    double visits;
+} bj_revisit_rounds;
 
 typedef struct {
     const double *x;
@@ -54,7 +70,8 @@ typedef struct {
     size_t twin_count;
     const double *const *spread_rounds, *const *packed_rounds;
     size_t twin_round_count;
-    double packing; /* how many times fewer pages the packed one has */
+    double packing;                /* how many times fewer pages the packed one has */
+    bj_revisit_rounds revisits[2]; /* count 0: none */
     /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
      * between rounds by luck, which goes both ways, and are summed up by the mean instead. */
     bool lucky_frames;

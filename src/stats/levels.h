@@ -52,8 +52,8 @@ bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, c
  * must not fall, crosses latency + 0.1 (next_latency - latency). Looks up to last_x. */
 void bj_stats_measure_level_size(const double *x, const double *y, size_t count, double last_x, bj_level *level);
 
-/* Makes one level of level `index` and the next: the plateau between them was none. x and y are what the levels were found
- * in. */
+/* Makes one level of level `index` and the next: the plateau between them was none. x and y are what the levels were
+ * found in. */
 void bj_stats_merge_levels(const double *x, const double *y, size_t count, size_t index, bj_level_set *set);
 
 #endif

@@ -23,6 +23,7 @@ static const double doubt[BJ_REPLACE_COUNT] = {
 #define DOUBT_OTHER_THAN_FIRST 4.0
 /* Where frames do not matter the best is what random replacement does on the first lap after the chain was written, and
  * that is all that long walks see. */
+#define OPEN_DOUBT 3.0
 #define DOUBT_BEST_CONTIGUOUS 1.5
 /* Few ways: hardly any cache of the last decades is direct-mapped, few have two ways. What looks like it is mostly a
  * ramp that was measured too coarsely, or one that moved between rounds. */
@@ -39,6 +40,8 @@ static double doubt_of_ways(unsigned ways) {
  * one of the whole rise (the model, and what is left of a TLB's cost). */
 #define ERROR_OF_POINT 0.01
 #define ERROR_OF_RISE 0.015
+/* With several visits a line the model hardly depends on what is not known. */
+#define REVISIT_ERRORS 0.3
 #define LEAST_POINTS 3u
 #define POINTS_MAX 256u
 #define RATIOS_MAX 1024
@@ -53,8 +56,12 @@ static double survive_random(double ways, double lines) {
     return misses;
 }
 
-static double miss_overfull(bj_replacement replacement, double ways, double lines) {
-    switch (replacement) {
+static double miss_overfull(const bj_occupancy_shape *shape, double lines) {
+    double ways = shape->ways, visits = shape->visits;
+    if (visits > 1)
+        return shape->replacement == BJ_REPLACE_LRU ? pow(1 - ways / lines, (visits - 1) / visits)
+                                                    : 1 - (visits - 1) / visits * ways / lines;
+    switch (shape->replacement) {
     case BJ_REPLACE_PLRU:
         return fmin(1, 1.5 * (lines / ways - 1));
     case BJ_REPLACE_RANDOM:
@@ -80,12 +87,12 @@ typedef struct {
 static void fill_table(const bj_occupancy_shape *shape, miss_table *table) {
     table->shape = shape;
     for (unsigned lines = 0; lines <= LINES_MAX; lines++)
-        table->miss_of[lines] = lines <= shape->ways ? 0 : miss_overfull(shape->replacement, shape->ways, lines);
+        table->miss_of[lines] = lines <= shape->ways ? 0 : miss_overfull(shape, lines);
 }
 
 static double miss_of(const miss_table *table, double lines) {
     if (lines > LINES_MAX)
-        return miss_overfull(table->shape->replacement, table->shape->ways, lines);
+        return miss_overfull(table->shape, lines);
     return table->miss_of[(size_t)lines];
 }
 
@@ -163,12 +170,15 @@ typedef struct {
     size_t steps;
     double error_square[CAPACITY_STEPS_MAX]; /* best over the shapes; INFINITY: none */
     double best_square;
+    double visits;
     bj_replacement expected;
     bj_occupancy *fit;
 } search;
 
 static double doubt_of(const search *s, const bj_occupancy_shape *shape) {
     double of_ways = doubt_of_ways(shape->ways);
+    if (shape->visits > 1)
+        return of_ways;
     if (!shape->random_frames)
         return of_ways + (shape->replacement == BJ_REPLACE_BEST ? DOUBT_BEST_CONTIGUOUS : doubt[shape->replacement]);
     bool expected = shape->replacement == s->expected ||
@@ -220,9 +230,11 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
         line_fit fit;
         if (!fit_line(misses, s->y, s->weight, s->count, &fit))
             continue;
-        double square = fit.error_square + 2 * doubt_of(s, shape) / fmin((double)s->count, INDEPENDENT_POINTS);
-        if (square < s->error_square[k])
-            s->error_square[k] = square;
+        double per_doubt = 2 / fmin((double)s->count, INDEPENDENT_POINTS), doubted = doubt_of(s, shape);
+        double square = fit.error_square + per_doubt * doubted;
+        /* What may be is judged more openly than what is most likely. */
+        double open_square = fit.error_square + per_doubt * fmin(doubted, OPEN_DOUBT);
+        s->error_square[k] = fmin(s->error_square[k], open_square);
         if (square < s->best_square) {
             s->best_square = square;
             s->fit->shape = *shape;
@@ -237,7 +249,9 @@ static void try_all_shapes(search *s, bool random_frames_only) {
     for (size_t w = 0; w < WAYS_COUNT; w++)
         for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
-                bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r};
+                bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r, s->visits};
+                if (s->visits > 1 && r != BJ_REPLACE_LRU && r != BJ_REPLACE_RANDOM)
+                    continue;
                 /* The best does not depend on the ways where all sets are alike. */
                 if (shape.random_frames || r != BJ_REPLACE_BEST || w + 1 == WAYS_COUNT)
                     try_shape(s, &shape);
@@ -251,7 +265,10 @@ static void weigh_points(search *s, const double *error) {
         most = fmax(most, s->y[i]);
     }
     for (size_t i = 0; i < s->count; i++) {
-        double allowed = ERROR_OF_POINT * s->y[i] + ERROR_OF_RISE * (most - least) + (error != NULL ? error[i] : 0);
+        double allowed = ERROR_OF_POINT * s->y[i] + ERROR_OF_RISE * (most - least);
+        if (s->visits > 1)
+            allowed *= REVISIT_ERRORS;
+        allowed += error != NULL ? error[i] : 0;
         s->weight[i] = 1 / (allowed * allowed);
     }
 }
@@ -319,6 +336,7 @@ static bool fit_points(const bj_occupancy_request *request, bj_occupancy *fit) {
                 .first = log2(request->first),
                 .step = octaves / (double)(steps - 1),
                 .steps = steps,
+                .visits = request->visits,
                 .expected = request->expected,
                 .fit = fit};
     forget_errors(&s);

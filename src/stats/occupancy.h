@@ -28,6 +28,10 @@ typedef struct {
     unsigned ways;
     bool random_frames;
     bj_replacement replacement;
+    /* Visits to each line in a lap, at random moments; 0 and 1: one. With several, only LRU and RANDOM are told apart,
+     * and hardly: misses are (1 - K/n)^((v - 1) / v) and 1 - (1 - 1/v) K/n. Were every access drawn at random, a line
+     * would be hit as often as it is resident, whatever is replaced. */
+    double visits;
 } bj_occupancy_shape;
 
 typedef struct {
@@ -47,6 +51,7 @@ typedef struct {
     size_t count;
     double first, last;             /* capacities are looked for in here */
     bool random_frames_only;        /* rounds that differ on the ramp have been seen: frames are not contiguous */
+    double visits;                  /* see bj_occupancy_shape */
     bj_replacement expected;        /* of the first level; LRU where that is not known */
     const bj_occupancy_shape *only; /* this shape alone (resampling), or NULL */
 } bj_occupancy_request;

@@ -13,7 +13,7 @@ static const unsigned all_ways[] = {1, 2, 4, 8, 12, 16, 24, 64};
 #define WAYS (sizeof all_ways / sizeof all_ways[0])
 
 static double predict(unsigned ways, bool random_frames, bj_replacement replacement, double ratio) {
-    bj_occupancy_shape shape = {ways, random_frames, replacement};
+    bj_occupancy_shape shape = {ways, random_frames, replacement, 0};
     return bj_stats_predict_occupancy_misses(&shape, ratio);
 }
 
@@ -116,7 +116,7 @@ static void test_fit_of_a_known_shape(void **state) {
     for (size_t w = 0; w < WAYS; w++)
         for (int frames = 0; frames < 2; frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
-                bj_occupancy_shape shape = {all_ways[w], frames == 1, (bj_replacement)r};
+                bj_occupancy_shape shape = {all_ways[w], frames == 1, (bj_replacement)r, 0};
                 ramp made;
                 make_ramp(&shape, 0, 0, &made);
                 bj_occupancy found = fit(&made, &shape);
@@ -138,12 +138,12 @@ static void test_fit_of_an_unknown_shape(void **state) {
     for (size_t w = 0; w < 3; w++) {
         ramp made;
         for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
-            make_ramp(&(bj_occupancy_shape){ways[w], false, (bj_replacement)r}, 0, 0, &made);
+            make_ramp(&(bj_occupancy_shape){ways[w], false, (bj_replacement)r, 0}, 0, 0, &made);
             bj_occupancy found = fit(&made, NULL);
             assert_true(is_within(found.capacity, 0.05));
             assert_false(found.shape.random_frames);
         }
-        make_ramp(&(bj_occupancy_shape){ways[w], true, BJ_REPLACE_LRU}, 0, 0, &made);
+        make_ramp(&(bj_occupancy_shape){ways[w], true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
         assert_true(is_within(fit(&made, NULL).capacity, 0.1));
     }
 }
@@ -153,7 +153,7 @@ static void test_fit_of_an_unknown_shape_under_noise(void **state) {
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (int frames = 0; frames < 2; frames++) {
             ramp made;
-            make_ramp(&(bj_occupancy_shape){8, frames == 1, BJ_REPLACE_LRU}, 0.02, seed, &made);
+            make_ramp(&(bj_occupancy_shape){8, frames == 1, BJ_REPLACE_LRU, 0}, 0.02, seed, &made);
             assert_true(is_within(fit(&made, NULL).capacity, 0.125));
         }
 }
@@ -161,7 +161,7 @@ static void test_fit_of_an_unknown_shape_under_noise(void **state) {
 static void test_random_frames_only(void **state) {
     (void)state;
     ramp made;
-    make_ramp(&(bj_occupancy_shape){8, false, BJ_REPLACE_BEST}, 0, 0, &made);
+    make_ramp(&(bj_occupancy_shape){8, false, BJ_REPLACE_BEST, 0}, 0, 0, &made);
     bj_occupancy_request request = {
         .x = made.x, .y = made.y, .count = made.count, .first = CAPACITY / 2.2, .last = CAPACITY * 2.3};
     bj_occupancy found;
@@ -175,7 +175,7 @@ static void test_random_frames_only(void **state) {
 /* The unit of y is nobody's business. */
 static void test_fit_does_not_depend_on_the_unit(void **state) {
     (void)state;
-    bj_occupancy_shape shape = {8, true, BJ_REPLACE_LRU};
+    bj_occupancy_shape shape = {8, true, BJ_REPLACE_LRU, 0};
     ramp made;
     make_ramp(&shape, 0.01, 3, &made);
     bj_occupancy ns = fit(&made, &shape);
@@ -192,7 +192,7 @@ static void test_nothing_to_fit(void **state) {
     (void)state;
     ramp made;
     bj_occupancy found;
-    make_ramp(&(bj_occupancy_shape){8, true, BJ_REPLACE_LRU}, 0, 0, &made);
+    make_ramp(&(bj_occupancy_shape){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
     bj_occupancy_request request = {.x = made.x, .y = made.y, .first = CAPACITY / 2.2, .last = CAPACITY * 2.3};
     for (request.count = 0; request.count < 3; request.count++)
         assert_false(bj_stats_fit_occupancy(&request, &found));

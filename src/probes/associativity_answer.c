@@ -269,6 +269,9 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
                              : found.same >= HIGH_AGREEMENT * (double)found.outcomes && close && steady
                                  ? BJ_CONFIDENCE_HIGH
                                  : BJ_CONFIDENCE_MEDIUM;
+        /* Others may hold the same ways of a shared level all the while. */
+        if (last && level > 1 && answer->confidence == BJ_CONFIDENCE_HIGH)
+            answer->confidence = BJ_CONFIDENCE_MEDIUM;
     }
     return BJ_OK;
 }

@@ -298,7 +298,8 @@ def draw_caches(rng, line):
             latency = round(max(latency * rng.uniform(2.2, 4.5), latency + 5))
         size = ways * sets * far_line
         policy = "neither" if level == 1 else rng.choices(["neither", "inclusive", "exclusive"], [55, 25, 20])[0]
-        if policy == "exclusive" and caches[-1]["policy"] == "exclusive":
+        # One level takes what another evicts: whole lines, and not in a chain.
+        if policy == "exclusive" and (caches[-1]["policy"] == "exclusive" or caches[-1]["line"] != far_line):
             policy = "neither"
         caches.append({"level": level, "size": size, "line": far_line, "ways": ways, "latency": latency,
                        "shared_by": 4 if last and level > 2 else 1, "mapped": "virtual" if level == 1 else "physical",

@@ -20,7 +20,8 @@ enum {
 };
 static const double TOLERANCE_EVEN = 0.02, TOLERANCE_UNEVEN = 0.08;
 
-/* Mean cycles of walks over `bytes`, each line once a lap, right after the first lap or after many. */
+/* Mean cycles of walks over `bytes`, each line of the first level once a lap, right after the first lap or after many.
+ */
 static double mean_cycles(bj_machine *machine, size_t bytes, size_t line, unsigned draws, bool many_laps) {
     bool huge = machine->facts.huge_bytes > 0;
     double sum = 0;
@@ -53,8 +54,10 @@ static int check_level(bj_machine *machine, size_t level, double truth) {
     double tolerance = uneven ? TOLERANCE_UNEVEN : TOLERANCE_EVEN;
     unsigned draws = truth < TINY ? DRAWS_TINY : truth < SMALL ? DRAWS_SMALL : DRAWS_LARGE;
     draws = uneven ? draws : DRAWS_EVEN;
-    double below = mean_cycles(machine, (size_t)(truth * (1 - tolerance)), cache->line_bytes, draws, many_laps);
-    double above = mean_cycles(machine, (size_t)(truth * (1 + tolerance)), cache->line_bytes, draws, many_laps);
+    /* One walk for all levels: in steps of the first one's lines. */
+    size_t line = spec->caches[0].line_bytes;
+    double below = mean_cycles(machine, (size_t)(truth * (1 - tolerance)), line, draws, many_laps);
+    double above = mean_cycles(machine, (size_t)(truth * (1 + tolerance)), line, draws, many_laps);
     if (below <= limit && above > limit)
         return 0;
     print_error("%s L%zu: %.2f cycles below and %.2f above %.0f bytes, where the limit is %.2f\n", spec->name,

@@ -54,6 +54,18 @@ static void test_misses_of_other_replacements(void **state) {
     assert_true(fabs(predict(2, false, BJ_REPLACE_RANDOM, 1.5) - 0.5) < 1e-6);
 }
 
+/* With many visits a line hits as often as it is resident, whatever is replaced. */
+static void test_misses_of_revisits(void **state) {
+    (void)state;
+    bj_occupancy_shape lru = {16, false, BJ_REPLACE_LRU, 8}, random = {16, false, BJ_REPLACE_RANDOM, 8};
+    assert_true(bj_stats_predict_occupancy_misses(&lru, 0.9) == 0);
+    assert_true(fabs(bj_stats_predict_occupancy_misses(&lru, 2) - pow(0.5, 7.0 / 8)) < 1e-9);
+    assert_true(fabs(bj_stats_predict_occupancy_misses(&random, 2) - (1 - 7.0 / 16)) < 1e-9);
+    lru.visits = random.visits = 1e6;
+    assert_true(fabs(bj_stats_predict_occupancy_misses(&lru, 3) - 2.0 / 3) < 1e-4);
+    assert_true(fabs(bj_stats_predict_occupancy_misses(&random, 3) - 2.0 / 3) < 1e-4);
+}
+
 /* Nothing misses less than 1 - C / x or more than always, nor less of a larger working set. */
 static void test_misses_are_bounded_and_grow(void **state) {
     (void)state;
@@ -128,6 +140,30 @@ static void test_fit_of_a_known_shape(void **state) {
                     assert_true(is_within(fit(&made, &shape).capacity, 0.125));
                 }
             }
+}
+
+/* Revisits over random frames, made with one replacement and read with neither known: the capacity all the same. */
+static void test_fit_of_revisits(void **state) {
+    (void)state;
+    const unsigned ways[] = {4, 8, 16};
+    const bj_replacement replacements[] = {BJ_REPLACE_LRU, BJ_REPLACE_RANDOM};
+    for (size_t w = 0; w < 3; w++)
+        for (size_t r = 0; r < 2; r++) {
+            ramp made;
+            make_ramp(&(bj_occupancy_shape){ways[w], true, replacements[r], 8}, 0.003, w + 1, &made);
+            bj_occupancy_request request = {.x = made.x,
+                                            .y = made.y,
+                                            .error = made.error,
+                                            .count = made.count,
+                                            .first = CAPACITY / 2.2,
+                                            .last = CAPACITY * 2.3,
+                                            .random_frames_only = true,
+                                            .visits = 8};
+            bj_occupancy found;
+            assert_true(bj_stats_fit_occupancy(&request, &found));
+            assert_true(is_within(found.capacity, 0.06));
+            assert_true(found.interval[0] <= CAPACITY && CAPACITY <= found.interval[1]);
+        }
 }
 
 /* Frames that are contiguous give each shape a face of its own. On random frames a small cache that replaces badly late
@@ -225,8 +261,10 @@ int main(void) {
         cmocka_unit_test(test_misses_of_random_frames),
         cmocka_unit_test(test_misses_of_contiguous_lru),
         cmocka_unit_test(test_misses_of_other_replacements),
+        cmocka_unit_test(test_misses_of_revisits),
         cmocka_unit_test(test_misses_are_bounded_and_grow),
         cmocka_unit_test(test_fit_of_a_known_shape),
+        cmocka_unit_test(test_fit_of_revisits),
         cmocka_unit_test(test_fit_of_an_unknown_shape),
         cmocka_unit_test(test_fit_of_an_unknown_shape_under_noise),
         cmocka_unit_test(test_random_frames_only),

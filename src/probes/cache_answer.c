@@ -117,6 +117,20 @@ static bj_confidence least_confidence(bj_confidence a, bj_confidence b) {
     return a < b ? a : b;
 }
 
+static bool are_close(const bj_hierarchy_level *near, const bj_hierarchy_level *far) {
+    return far->size.value < CLOSE_LEVELS * near->size.value ||
+           (near->has_capacity && far->has_capacity && far->capacity.value < CLOSE_LEVELS * near->capacity.value);
+}
+
+/* Whether what was seen may be less or more than one level: too close to the next or the one before, or behind a TLB.
+ */
+static bool may_be_another(const bj_hierarchy *found, size_t index) {
+    const bj_hierarchy_level *level = &found->level[index];
+    bool near = index > 0 && are_close(level - 1, level);
+    bool far = index + 1 < found->count && are_close(level, level + 1);
+    return near || far || (index > 0 && found->tlb_share > 0.99 * BJ_TLB_SHARE_MAX);
+}
+
 static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {
     double width = estimate->interval[1] / estimate->interval[0];
     bj_confidence most = width <= WIDTH_HIGH     ? BJ_CONFIDENCE_HIGH
@@ -286,13 +300,10 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
     bj_confidence of_level[BJ_LEVELS_MAX];
     for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
         of_level[i] = judge_level(&a, &a.found.level[i]);
+        if (may_be_another(&a.found, i))
+            of_level[i] = least_confidence(of_level[i], BJ_CONFIDENCE_MEDIUM);
         of_count = least_confidence(of_count, of_level[i]);
     }
-    for (size_t i = 1; i < a.found.count; i++)
-        if (a.found.level[i].size.value < CLOSE_LEVELS * a.found.level[i - 1].size.value)
-            of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
-    if (a.found.tlb_share > 0.99 * BJ_TLB_SHARE_MAX)
-        of_count = least_confidence(of_count, BJ_CONFIDENCE_MEDIUM);
     double looked_bytes = INFINITY; /* a table is as long as it is */
     if (!request->from_table) {
         const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);

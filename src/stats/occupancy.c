@@ -42,6 +42,7 @@ static double doubt_of_ways(unsigned ways) {
 #define ERROR_OF_RISE 0.015
 /* With several visits a line the model hardly depends on what is not known. */
 #define REVISIT_ERRORS 0.3
+#define GAP_STEPS 32
 #define LEAST_POINTS 3u
 #define POINTS_MAX 256u
 #define RATIOS_MAX 1024
@@ -56,11 +57,33 @@ static double survive_random(double ways, double lines) {
     return misses;
 }
 
+/* Mean of exp(-rate g) over the gap g between two visits to a line, as a share of the lap, when `visits` of them fall
+ * at random: g has the density (v - 1) (1 - g)^(v - 2). */
+static double mean_over_gaps(double visits, double rate) {
+    double sum = 0;
+    for (int i = 0; i < GAP_STEPS; i++) {
+        /* Equal shares of the gaps, each by its middle. */
+        double gap = 1 - pow((i + 0.5) / GAP_STEPS, 1 / (visits - 1));
+        sum += exp(-rate * gap);
+    }
+    return sum / GAP_STEPS;
+}
+
+/* Random replacement with several visits a lap: a line survives the misses of its set until the next visit. */
+static double survive_random_gaps(double visits, double ways, double lines) {
+    double misses = 1, before = 2;
+    for (int i = 0; i < 60 && before - misses > 1e-6; i++) {
+        before = misses;
+        misses = 1 - mean_over_gaps(visits, visits * misses * lines / ways);
+    }
+    return misses;
+}
+
 static double miss_overfull(const bj_occupancy_shape *shape, double lines) {
     double ways = shape->ways, visits = shape->visits;
     if (visits > 1)
         return shape->replacement == BJ_REPLACE_LRU ? pow(1 - ways / lines, (visits - 1) / visits)
-                                                    : 1 - (visits - 1) / visits * ways / lines;
+                                                    : survive_random_gaps(visits, ways, lines);
     switch (shape->replacement) {
     case BJ_REPLACE_PLRU:
         return fmin(1, 1.5 * (lines / ways - 1));
@@ -310,11 +333,14 @@ static void forget_errors(search *s) {
         s->error_square[k] = INFINITY;
 }
 
-/* The interval is what all shapes leave open. The value is the best shape's alone: the others err to one side of it. */
+/* The interval is what all shapes leave open. The value is the best shape's alone: the others err to one side of it.
+ * With several visits to a line all are much the same, and their mean is the value. */
 static void conclude(search *s) {
     double weight[CAPACITY_STEPS_MAX];
-    weigh_capacities(s, weight);
+    s->fit->capacity = weigh_capacities(s, weight);
     set_interval(s, weight);
+    if (s->visits > 1)
+        return;
     bj_occupancy_shape best = s->fit->shape;
     forget_errors(s);
     try_shape(s, &best);

@@ -15,6 +15,9 @@
 #define LOW_OF_ROUNDS 0.25
 /* Where luck counts its mean is wanted, without what lies far above the rest: that was disturbance. Tukey's fence. */
 #define FENCE 1.5
+/* And no more than one in so many: where a ramp begins most rounds are lucky, and the few that are not are no
+ * disturbance. */
+#define FENCED_ONE_IN 10
 /* The first level is virtually indexed, so that luck has no part in it, and so small that any neighbour on the same
  * core empties it: only the quietest rounds show all of it. */
 #define LOWEST_OF_ROUNDS 0.1
@@ -116,8 +119,8 @@ static bj_status make_summary(const bj_hierarchy_request *request, summary *s, b
 static double fenced_mean(const double *sorted, size_t count) {
     double low = bj_stats_quantile_sorted(sorted, count, 0.25), high = bj_stats_quantile_sorted(sorted, count, 0.75);
     double sum = 0;
-    size_t kept = 0;
-    while (kept < count && sorted[kept] <= high + FENCE * (high - low))
+    size_t kept = 0, sure = count - (count + FENCED_ONE_IN - 1) / FENCED_ONE_IN;
+    while (kept < count && (kept < sure || sorted[kept] <= high + FENCE * (high - low)))
         sum += sorted[kept++];
     return sum / (double)kept;
 }

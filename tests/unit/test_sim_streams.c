@@ -105,7 +105,7 @@ static void test_wrong_chains_are_refused(void **state) {
 /* Streams over `bytes` each, on the first `count` of the cpus, every one in the arena of its own node. */
 static void run_streams(bj_machine *machine, const int *cpus, size_t count, size_t bytes, bj_stream_kind kind,
                         double *gbs) {
-    bj_stream streams[4];
+    bj_stream streams[4] = {{0}};
     bj_error error = {""};
     for (size_t i = 0; i < count; i++) {
         bj_arena *arena = NULL;

@@ -38,6 +38,8 @@
 /* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
 #define STAIR_PLATEAU 2
 #define LEAST_SECOND_LEVEL 2
+/* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
+#define LEAST_APART 1.6
 /* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
  * quantile over its twelve independent points. */
 #define FITS_AS_ONE 1.32
@@ -244,12 +246,21 @@ static bool is_one_cache(const summary *s, const bj_level_set *found, size_t ind
 static void merge_stairs(const summary *s, double error_scale, bj_level_set *found) {
     if (found->count > 1 && found->level[1].ramp_first_x < LEAST_SECOND_LEVEL * found->level[0].ramp_first_x)
         bj_stats_merge_levels(s->x, s->own, s->count, 0, found);
-    for (size_t i = 1; s->request->lucky_frames && i + 1 < found->count;) {
-        const bj_level *far = &found->level[i + 1];
-        if (far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x && is_one_cache(s, found, i, error_scale))
+    for (size_t i = 1; i + 1 < found->count;) {
+        const bj_level *near = &found->level[i], *far = near + 1;
+        bool too_close = far->ramp_first_x < LEAST_APART * near->ramp_first_x;
+        bool short_plateau = far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x;
+        if (too_close || (s->request->lucky_frames && short_plateau && is_one_cache(s, found, i, error_scale)))
             bj_stats_merge_levels(s->x, s->own, s->count, i, found);
         else
             i++;
+    }
+}
+
+static void measure_sizes(const summary *s, bj_level_set *found) {
+    for (size_t i = 0; i < found->count; i++) {
+        double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
+        bj_stats_measure_level_size(s->x, ramp_of(s, i, found->count), s->count, last_x, &found->level[i]);
     }
 }
 
@@ -278,9 +289,15 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     bj_stats_enforce_monotone(s->middle, s->count);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
-    for (size_t i = 0; i < found->count; i++) {
-        double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
-        bj_stats_measure_level_size(s->x, ramp_of(s, i, found->count), s->count, last_x, &found->level[i]);
+    measure_sizes(s, found);
+    /* The quietest rounds show stairs where a level moves between rounds; its sizes in the others are one size. */
+    for (size_t i = 1; !q->lucky_frames && i + 1 < found->count;) {
+        if (found->level[i + 1].size_x >= LEAST_APART * found->level[i].size_x) {
+            i++;
+            continue;
+        }
+        bj_stats_merge_levels(s->x, s->own, s->count, i, found);
+        measure_sizes(s, found);
     }
     return BJ_OK;
 }

@@ -128,7 +128,7 @@ static bool may_be_another(const bj_hierarchy *found, size_t index) {
     const bj_hierarchy_level *level = &found->level[index];
     bool near = index > 0 && are_close(level - 1, level);
     bool far = index + 1 < found->count && are_close(level, level + 1);
-    return near || far || (index > 0 && found->tlb_share > 0.99 * BJ_TLB_SHARE_MAX);
+    return near || far || level->level.hides_edge;
 }
 
 static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {

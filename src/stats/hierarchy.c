@@ -273,7 +273,7 @@ static bj_status find_in_rounds(summary *s, const size_t *index, size_t index_co
     const double *quiet = q->lucky_frames ? s->y : s->lowest;
     for (size_t i = 0; i < s->count; i++) {
         /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
-        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), quiet[i] * BJ_TLB_SHARE_MAX);
+        s->removed[i] = fmin(tlb_cost_at(s, s->x[i]), quiet[i] / 2);
         s->own[i] = quiet[i] - s->removed[i];
     }
     s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
@@ -361,8 +361,8 @@ static double hits_before(const bj_hierarchy *found, const bj_level_set *set, si
     return gained;
 }
 
-/* The points of the revisits beyond the edge of a level and before the next one's, as if only this level hit, and a
- * point of its plateau. */
+/* The points of the revisits beyond the edge of a level and before the next one's, as if only this level hit, between
+ * a point of its plateau and one of the next. */
 static size_t gather_revisits(summary *s, const bj_revisit_rounds *curve, const bj_hierarchy *found,
                               const bj_level_set *set, size_t index) {
     const bj_hierarchy_request *q = s->request;
@@ -702,6 +702,7 @@ static void describe_levels(summary *s, const bj_level_set *set, double *scratch
     bj_random random;
     bj_random_seed(&random, bj_random_mix(s->request->seed, 2));
     found->count = set->count;
+    found->memory_hides_edge = set->memory_hides_edge;
     found->last_latency = (bj_estimate){set->last_latency, {set->last_latency, set->last_latency}};
     for (size_t i = 0; i < set->count; i++) {
         bj_hierarchy_level *level = &found->level[i];
@@ -739,8 +740,6 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     status = find_in_rounds(&s, all, request->round_count, request->count, &set, error);
     if (status != BJ_OK)
         goto done;
-    for (size_t i = 0; i < s.count; i++)
-        found->tlb_share = fmax(found->tlb_share, s.removed[i] / (s.own[i] + s.removed[i]));
     describe_levels(&s, &set, scratch, fits, found);
     if (request->levels_only)
         goto done;

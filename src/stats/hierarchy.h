@@ -15,9 +15,6 @@
 #include "stats/levels.h"
 #include "stats/occupancy.h"
 
-/* No more of a time is taken off as the TLB's cost: where it seems to be more, levels may hide behind it. */
-#define BJ_TLB_SHARE_MAX 0.5
-
 typedef struct {
     double value;
     double interval[2]; /* 95%; what single rounds gave, when they differ too much */
@@ -43,7 +40,7 @@ typedef struct {
     double count_support;     /* share of the resamples with as many levels */
     size_t least, most;       /* number of levels in 95% of the resamples */
     bj_estimate last_latency; /* memory */
-    double tlb_share;         /* largest share of a time that was taken off as the TLB's cost */
+    bool memory_hides_edge;   /* see levels.h */
     double noise;             /* relative standard error of a point of the summed-up curve */
 } bj_hierarchy;
 

@@ -37,6 +37,7 @@ typedef struct {
     double base_at;     /* log2 x of the end of the last valley merged into it */
     double slope;
     bool lone;
+    bool hides_edge; /* one was merged into it that only the margin for the TLB's cost kept from being a cache's */
 } plateau;
 
 typedef struct {
@@ -179,25 +180,32 @@ static double find_steepest_octave(const scene *s, const plateau *below, const p
     return steepest;
 }
 
-static bool is_cache_edge(const scene *s, size_t index) {
+/* What an edge is without asking whether the estimate of the TLB's cost is right. */
+static bool is_plain_edge(const scene *s, size_t index) {
     const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
+    double rise = exp2(log_y_at(s, above->first) - log_y_at(s, below->first));
     /* One sample at the left border is start-up (an empty loop, a coarse clock), not a cache. */
     if (index == 0 && below->last <= s->log_x[0] + 0.01)
         return false;
-    double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
-    double rise = high / low;
     if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
         return false;
-    if (s->hints != NULL && s->hints->removed != NULL) {
-        /* A rise no larger than what was taken off across it may be an error of that estimate, and so may be twice
-         * that share of it on a noisy machine. */
-        double removed = interpolate(s->log_x, s->hints->removed, s->count, above->first) -
-                         interpolate(s->log_x, s->hints->removed, s->count, below->base_at);
-        return rise >= RISE_WITHOUT_TLB + 2 * fmax(0, removed) / low && high - low > removed;
-    }
+    if (s->hints != NULL && s->hints->removed != NULL)
+        return rise >= RISE_WITHOUT_TLB;
     if (rise >= RISE_OF_CACHE)
         return true;
     return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
+}
+
+static bool is_cache_edge(const scene *s, size_t index) {
+    if (!is_plain_edge(s, index) || s->hints == NULL || s->hints->removed == NULL)
+        return is_plain_edge(s, index);
+    /* A rise no larger than what was taken off across it may be an error of that estimate, and so may be twice that
+     * share of it on a noisy machine. */
+    const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
+    double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
+    double removed = interpolate(s->log_x, s->hints->removed, s->count, above->first) -
+                     interpolate(s->log_x, s->hints->removed, s->count, below->base_at);
+    return high / low >= RISE_WITHOUT_TLB + 2 * fmax(0, removed) / low && high - low > removed;
 }
 
 /* Edges that are no cache's are merged away, the smallest first: the plateau then begins where the lower one did. */
@@ -215,6 +223,7 @@ static void merge_false_edges(scene *s) {
         if (worst == s->plateau_count)
             return;
         plateau *merged = &s->plateaus[worst];
+        merged->hides_edge = merged->hides_edge || s->plateaus[worst + 1].hides_edge || is_plain_edge(s, worst);
         merged->last = s->plateaus[worst + 1].last;
         merged->base_at = s->plateaus[worst + 1].base_at;
         merged->slope = fmin(merged->slope, s->plateaus[worst + 1].slope);
@@ -276,6 +285,7 @@ static void write_levels(const scene *s, bj_level_set *found) {
         level->next_first_x = exp2(above->first);
         level->steepest_octave = exp2(find_steepest_octave(s, below, above));
         level->single_sample = below->lone;
+        level->hides_edge = below->hides_edge;
         measure_edge(s->x, s->y, s->count, exp2(above->last), level);
     }
     for (size_t i = 0; i < found->count; i++) {
@@ -286,6 +296,7 @@ static void write_levels(const scene *s, bj_level_set *found) {
     if (s->plateau_count > 0) {
         const plateau *memory = &s->plateaus[s->plateau_count - 1];
         found->last_latency = exp2(log_y_at(s, memory->first));
+        found->memory_hides_edge = memory->hides_edge;
     }
 }
 

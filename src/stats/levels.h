@@ -30,13 +30,15 @@ typedef struct {
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
     double ramp_octaves;    /* from a tenth to nine tenths of the rise */
+    bool hides_edge;        /* in its plateau lies one that the TLB's cost, if wrongly estimated, may have made */
     bool single_sample;     /* the plateau is one sample wide: told only by how small its excess is */
 } bj_level;
 
 typedef struct {
     bj_level level[BJ_LEVELS_MAX];
     size_t count;
-    double last_latency; /* of the last plateau: memory */
+    double last_latency;    /* of the last plateau: memory */
+    bool memory_hides_edge; /* as for a level */
 } bj_level_set;
 
 typedef struct {

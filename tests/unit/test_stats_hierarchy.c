@@ -192,7 +192,7 @@ static void add_luck(rounds *made, const made_up_machine *machine, double spread
 static void test_stairs_of_luck_are_one_level(void **state) {
     (void)state;
     made_up_machine lucky = {
-        .caches = {{32 * KIB, 1.2, 8, false}, {512 * KIB, 3.7, 4, true}}, .cache_count = 2, .memory = 60};
+        .caches = {{32 * KIB, 1.2, 8, false}, {512 * KIB, 3.7, 2, true}}, .cache_count = 2, .memory = 60};
     /* Less than two octaves apart, so that there is no plateau between them, yet two. */
     made_up_machine close = {.caches = {{128 * KIB, 1, 8, false}, {6 * MIB, 6, 16, true}, {20 * MIB, 40, 16, true}},
                              .cache_count = 3,
@@ -200,7 +200,7 @@ static void test_stairs_of_luck_are_one_level(void **state) {
     unsigned right_lucky = 0, right_close = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         rounds *made = make_rounds(&lucky, 12, 8, true, seed);
-        add_luck(made, &lucky, 0.4, seed);
+        add_luck(made, &lucky, 0.6, seed);
         bj_hierarchy_request request = request_of(made, seed);
         request.lucky_frames = true;
         right_lucky += find(&request).count == 2;

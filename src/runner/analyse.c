@@ -83,6 +83,15 @@ static void complete_texts(const bj_probe *probe, const char *method, bj_charact
                  probe->revision);
 }
 
+/* A run that was cut short lacks curves which its answers would rest on otherwise: those are no evidence. */
+static void drop_missing_evidence(const bj_curves *samples, bj_characteristic *answer) {
+    size_t kept = 0;
+    for (size_t i = 0; i < answer->evidence_count; i++)
+        if (bj_curves_find(samples, answer->evidence[i]) != NULL)
+            memmove(answer->evidence[kept++], answer->evidence[i], sizeof answer->evidence[0]);
+    answer->evidence_count = kept;
+}
+
 bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                   bj_answers *answers, bj_error *error) {
     bj_status status = probe->analyse(samples, request, answers, error);
@@ -96,6 +105,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
                                      probe->name, answer->key);
         check_range(key, answer);
         round_numbers(samples, answer);
+        drop_missing_evidence(samples, answer);
         complete_texts(probe, request->method, answer);
     }
     return BJ_OK;

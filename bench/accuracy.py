@@ -2,10 +2,13 @@
 """How often is the program right, and does it know when it is not?
 
     accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--probes LIST]
-                [--only NAME]... [-o FILE.md]
+                [--only NAME]... [--profiles DIR] [-o FILE.md]
 
 Three parts: published curves with known truth (--data; left out when the folder is not there), the zoo in machines/ with
 several seeds, and machines drawn at random, so that nobody can tune to files. Truth comes from tests/sim/truth.py.
+
+With --profiles, what was measured is kept in that folder. Profiles that lie there already are analysed again instead of
+being measured, which takes a tenth of the time: for changes of the analysis alone, and to go on after an interruption.
 """
 import argparse
 import concurrent.futures
@@ -25,23 +28,25 @@ ROOT = os.path.dirname(HERE)
 # What counts as right, by the kind of a key (kind_of): a share of the truth, and what is right in any case.
 TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1,
              "line_bytes": 0.0, "associativity": 0.0, "page.size_bytes": 0.0, "tlb.levels": 0.0, "tlb.entries": 0.06,
-             "tlb.miss_ns": 0.1}
+             "tlb.miss_ns": 0.1, "read_gbs": 0.1, "write_gbs": 0.1, "copy_gbs": 0.1, "memory.parallelism": 0.1}
 RIGHT_ANYWAY = {"tlb.entries": 2}
 # Which kinds of keys are judged when a probe is asked for.
 KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles"), "line": ("line_bytes",),
         "associativity": ("associativity",), "page": ("page.size_bytes",),
-        "tlb": ("tlb.levels", "tlb.entries", "tlb.miss_ns")}
+        "tlb": ("tlb.levels", "tlb.entries", "tlb.miss_ns"), "bandwidth": ("read_gbs", "write_gbs", "copy_gbs"),
+        "parallelism": ("memory.parallelism",)}
 
 
 def kind_of(key):
     """The last part of a key, after the first where it is not of a cache."""
     parts = key.split(".")
-    return parts[-1] if parts[0] == "cache" else parts[0] + "." + parts[-1]
+    return parts[-1] if parts[0] == "cache" or key.endswith("_gbs") else parts[0] + "." + parts[-1]
 
 
 def may_be_open(key):
-    """Whether undetermined is as good as right: hashed levels, base pages, prefetchers before an outer level."""
-    return key.endswith(".associativity") or (key.endswith(".line_bytes") and key != "cache.line_bytes")
+    """Whether undetermined is as good as right: hashed levels, base pages, prefetchers before an outer level; rates of
+    a level hardly larger than the nearer one."""
+    return (key.endswith((".associativity", "_gbs")) or (key.endswith(".line_bytes") and key != "cache.line_bytes"))
 
 
 def load_truth_module():
@@ -143,12 +148,32 @@ def check_curves(program, folder, out):
 
 # ---- simulated machines
 
-def run_machine(program, path, seed, effort, probes):
-    result = subprocess.run([program, "run", *probes, "--machine", "sim:" + path, "--seed", str(seed), "--effort", effort,
-                             "--quiet", "-o", "-"], capture_output=True, text=True, check=False)
+def run_program(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise RuntimeError("%s: %s" % (path, result.stderr.strip()))
-    return json.loads(result.stdout)["characteristics"]
+        raise RuntimeError("%s: %s" % (" ".join(command), result.stderr.strip()))
+    return result.stdout
+
+
+def run_machine(options, path, seed, probes):
+    """The answers; from a profile of an earlier time, if there is one."""
+    program, kept = options.program, None
+    if options.profiles:
+        kept = os.path.join(options.profiles, "%s-%d.json" % (os.path.basename(path).removesuffix(".json"), seed))
+    if kept and os.path.exists(kept):
+        return json.loads(run_program([program, "reanalyze", kept, "-o", "-"]))["characteristics"]
+    profile = run_program([program, "run", *probes, "--machine", "sim:" + path, "--seed", str(seed),
+                           "--effort", options.effort, "--quiet", "-o", "-"])
+    if kept:
+        write_text(kept, profile)
+    return json.loads(profile)["characteristics"]
+
+
+def write_text(path, text):
+    """Whole or not at all."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".part", path)
 
 
 def judge_answer(key, answer, truth):
@@ -244,24 +269,24 @@ def judge_run(answers, truth, machine, probes, tally):
     return wrong
 
 
-def run_all(program, jobs, effort, probes, work):
+def run_all(options, probes, work):
     """work: (name, path, seed); yields (name, seed, answers) in order."""
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        yield from zip(work, pool.map(lambda item: run_machine(program, item[1], item[2], effort, probes), work))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        yield from zip(work, pool.map(lambda item: run_machine(options, item[1], item[2], probes), work))
 
 
-def check_machines(title, program, machines, seeds, jobs, effort, probes, out):
+def check_machines(title, options, machines, seeds, probes, out):
     """machines: name -> (path, machine, truth)."""
     started, tally, failures = time.time(), Tally(), {}
-    work = [(name, machines[name][0], seed) for name in machines for seed in range(1, seeds + 1)]
+    work = [(name, machines[name][0], seed) for seed in range(1, seeds + 1) for name in machines]
     wholly = dict.fromkeys(machines, 0)
-    for (name, _, seed), answers in run_all(program, jobs, effort, probes, work):
+    for (name, _, seed), answers in run_all(options, probes, work):
         wrong = judge_run(answers, machines[name][2], machines[name][1], probes, tally)
         wholly[name] += not wrong
         if wrong:
             failures.setdefault(name, []).append("seed %d: %s" % (seed, "; ".join(wrong)))
     out.append("## %s (%d machines, %d seeds, effort %s, %.0f s)\n" % (
-        title, len(machines), seeds, effort, time.time() - started))
+        title, len(machines), seeds, options.effort, time.time() - started))
     out.append(tally.table() + "\n")
     out.extend(judge_tally(tally))
     out.append("\nAll right (latencies apart) in %d of %d runs.\n" % (sum(wholly.values()), len(work)))
@@ -308,6 +333,15 @@ def draw_caches(rng, line):
     return caches
 
 
+def draw_rates(rng, caches):
+    """Bandwidths of the levels, each less than of the one before; returns that of memory."""
+    gbs = rng.uniform(10, 300)
+    for cache in caches:
+        cache["gbs"] = round(gbs, 1)
+        gbs *= rng.uniform(0.3, 0.9)
+    return round(gbs, 1)
+
+
 def draw_machine(rng, index):
     """A machine that nobody has seen: sizes, ways, latencies, TLBs, pages, prefetchers and noise at random."""
     caches = draw_caches(rng, rng.choices([32, 64, 128, 256], [8, 74, 15, 3])[0])
@@ -319,7 +353,8 @@ def draw_machine(rng, index):
     page = {"base": rng.choices([4096, 16384, 65536], [80, 12, 8])[0], "huge": rng.choice([0, 2097152]),
             "frames": rng.choices(["random", "contiguous", "coloured"], [70, 15, 15])[0]}
     return {"format": "blackjack-machine/1", "name": "random_%d" % index, "clock_ghz": round(rng.uniform(0.8, 4.5), 2),
-            "cpus": 4, "caches": caches, "memory": {"latency": memory}, "page": page, "tlbs": tlbs,
+            "cpus": 4, "caches": caches, "memory": {"latency": memory, "cpu_gbs": draw_rates(rng, caches)}, "page": page,
+            "tlbs": tlbs, "misses_in_flight": rng.choice([1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48]),
             # A walk finds its tables in the caches, mostly.
             "walk": round(min(rng.uniform(15, 45), memory / 4)),
             "prefetchers": rng.sample(["adjacent", "stride", "region", "next_line"], rng.choice([0, 0, 1, 2])),
@@ -329,11 +364,17 @@ def draw_machine(rng, index):
 
 
 def find_truth_of(path):
-    """None where the script cannot tell: levels so close that one shadows the other."""
+    """None where the script cannot tell: levels so close that one shadows the other. Kept beside the machine's file."""
+    kept = path.removesuffix(".json") + ".truth"
+    if os.path.exists(kept):
+        with open(kept, encoding="utf-8") as file:
+            return json.load(file)
     try:
-        return load_truth_module().find_truth(path)["characteristics"]
+        truth = load_truth_module().find_truth(path)["characteristics"]
     except SystemExit:
-        return None
+        truth = None
+    write_text(kept, json.dumps(truth))
+    return truth
 
 
 def draw_machines(count, seed, folder):
@@ -373,13 +414,15 @@ def main():
     parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--random", type=int, default=0)
-    parser.add_argument("--random-seed", type=int, default=1)
+    parser.add_argument("--random-seed", type=int, default=1, help="what is drawn")
+    parser.add_argument("--random-seeds", type=int, default=1, help="how many runs on each")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--probes", default="cache", help="whose keys are judged: " + ",".join(KEYS))
     parser.add_argument("--only", action="append")
     parser.add_argument("--least", type=float, default=0, help="exit status 1 unless this share of the zoo's runs is all right")
     parser.add_argument("--no-curves", action="store_true")
+    parser.add_argument("--profiles", help="a folder that keeps what was measured")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
 
@@ -387,6 +430,8 @@ def main():
     unknown = [probe for probe in probes if probe not in KEYS]
     if unknown:
         parser.error("--probes: %s is not judged" % unknown[0])
+    if arguments.profiles:
+        os.makedirs(arguments.profiles, exist_ok=True)
     out, good = ["# Accuracy\n"], True
     if not arguments.no_curves and "tlb" in probes:
         good = check_tlb_curves(arguments.program, arguments.data, out) and good
@@ -394,12 +439,16 @@ def main():
         good = check_curves(arguments.program, arguments.data, out) and good
     if arguments.seeds > 0:
         zoo = load_zoo(os.path.join(ROOT, "machines"), arguments.only)
-        wholly = check_machines("The zoo", arguments.program, zoo, arguments.seeds, arguments.jobs, arguments.effort, probes, out)
+        wholly = check_machines("The zoo", arguments, zoo, arguments.seeds, probes, out)
         good = good and sum(wholly.values()) >= arguments.least * arguments.seeds * len(zoo)
     if arguments.random > 0:
         with tempfile.TemporaryDirectory() as folder:
+            if arguments.profiles:
+                folder = os.path.join(arguments.profiles, "drawn_%d" % arguments.random_seed)
+                os.makedirs(folder, exist_ok=True)
+                arguments.profiles = folder
             machines = draw_machines(arguments.random, arguments.random_seed, folder)
-            check_machines("Random machines", arguments.program, machines, 1, arguments.jobs, arguments.effort, probes, out)
+            check_machines("Random machines", arguments, machines, arguments.random_seeds, probes, out)
     text = "\n".join(out)
     print(text)
     if arguments.output:

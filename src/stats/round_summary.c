@@ -1,0 +1,283 @@
+#include "stats/round_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/monotone.h"
+#include "stats/occupancy.h"
+#include "stats/quantile.h"
+
+/* Where luck counts its mean is wanted, without what lies far above the rest: that was disturbance. Tukey's fence. */
+#define FENCE 1.5
+/* And no more than one in so many: where a ramp begins most rounds are lucky, and the few that are not are no
+ * disturbance. */
+#define FENCED_ONE_IN 10
+/* The first level is virtually indexed, so that luck has no part in it, and so small that any neighbour on the same
+ * core empties it: only the quietest rounds show all of it. */
+#define LOWEST_OF_ROUNDS 0.1
+/* How much of the plateau before a ramp the model sees: enough to know the latency there. */
+#define RAMP_OCTAVES 1.5
+/* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
+#define STAIR_PLATEAU 2
+#define LEAST_SECOND_LEVEL 2
+/* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
+#define LEAST_APART 1.6
+/* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
+ * quantile over its twelve independent points. */
+#define FITS_AS_ONE 1.32
+/* And it begins where the plateau before does: a fit that bends the two ends of a ramp takes the liberty there. */
+#define LOW_AS_ONE 0.25
+
+void bj_stats_free_summary(bj_round_summary *s) {
+    free(s->x);
+    free(s->y);
+    free(s->own);
+    free(s->removed);
+    free(s->lowest);
+    free(s->middle);
+    free(s->error);
+    free(s->twin_x);
+    free(s->tlb);
+    free(s->packed_x);
+    free(s->packed_y);
+    free(s->column);
+    free(s->ramp_x);
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_summary *s, bj_error *error) {
+    memset(s, 0, sizeof *s);
+    s->request = request;
+    size_t points = larger(request->count, 1), twins = larger(request->twin_count, 1);
+    size_t rounds = larger(larger(request->round_count, request->twin_round_count), 1);
+    s->x = malloc(points * sizeof(double));
+    s->y = malloc(points * sizeof(double));
+    s->own = malloc(points * sizeof(double));
+    s->removed = malloc(points * sizeof(double));
+    s->lowest = malloc(points * sizeof(double));
+    s->middle = malloc(points * sizeof(double));
+    s->error = calloc(points, sizeof(double));
+    s->twin_x = malloc(twins * sizeof(double));
+    s->tlb = malloc(twins * sizeof(double));
+    s->packed_x = malloc(twins * sizeof(double));
+    s->packed_y = malloc(twins * sizeof(double));
+    s->column = malloc(rounds * sizeof(double));
+    s->ramp_x = malloc(3 * points * sizeof(double));
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->lowest == NULL ||
+        s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL ||
+        s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
+        bj_stats_free_summary(s);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
+    }
+    s->ramp_y = s->ramp_x + points;
+    s->ramp_error = s->ramp_y + points;
+    return BJ_OK;
+}
+
+double bj_stats_fenced_mean(const double *sorted, size_t count) {
+    double low = bj_stats_quantile_sorted(sorted, count, 0.25), high = bj_stats_quantile_sorted(sorted, count, 0.75);
+    double sum = 0;
+    size_t kept = 0, sure = count - (count + FENCED_ONE_IN - 1) / FENCED_ONE_IN;
+    while (kept < count && (kept < sure || sorted[kept] <= high + FENCE * (high - low)))
+        sum += sorted[kept++];
+    return sum / (double)kept;
+}
+
+/* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). */
+static size_t sum_up(bj_round_summary *s, const double *x, size_t count, const double *const *rounds,
+                     size_t round_count, const size_t *index, size_t index_count, size_t skip, double *out_x,
+                     double *low, bool all_quantiles) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t have = 0;
+        for (size_t r = 0; r < index_count; r++)
+            if (index[r] < round_count && !isnan(rounds[index[r]][i]))
+                s->column[have++] = rounds[index[r]][i];
+        if (have == 0 || i == skip)
+            continue;
+        out_x[kept] = x[i];
+        low[kept] = bj_stats_quantile(s->column, have, BJ_LOW_OF_ROUNDS);
+        if (all_quantiles) {
+            s->lowest[kept] = bj_stats_quantile_sorted(s->column, have, LOWEST_OF_ROUNDS);
+            s->middle[kept] = bj_stats_fenced_mean(s->column, have);
+        }
+        kept++;
+    }
+    return kept;
+}
+
+/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that beyond
+ * the reach of a TLB every access misses it. A dense walk comes back to a page before the lap is over and finds its
+ * entry in reach / x of the cases: each rise of the twin counts for the rest only. */
+double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
+    double cost = 0;
+    for (size_t i = 1; i < s->twin_count; i++) {
+        double reach = sqrt(s->twin_x[i - 1] * s->twin_x[i]);
+        if (reach < x)
+            cost += (s->tlb[i] - s->tlb[i - 1]) * (1 - reach / x);
+    }
+    return cost;
+}
+
+/* The difference of the twins is what one visit a page costs more than the packed twin's visits to fewer pages; those
+ * have a cost, too, that of a dense walk, found before. */
+static void find_tlb_cost(bj_round_summary *s, const size_t *index, size_t index_count) {
+    const bj_hierarchy_request *q = s->request;
+    size_t spread = sum_up(s, q->twin_x, q->twin_count, q->spread_rounds, q->twin_round_count, index, index_count,
+                           q->twin_count, s->twin_x, s->tlb, false);
+    size_t packed = sum_up(s, q->twin_x, q->twin_count, q->packed_rounds, q->twin_round_count, index, index_count,
+                           q->twin_count, s->packed_x, s->packed_y, false);
+    s->twin_count = 0;
+    for (size_t i = 0, k = 0; i < spread; i++) {
+        while (k < packed && s->packed_x[k] < s->twin_x[i])
+            k++;
+        /* Both or none: a resample that lacks a twin's point cannot tell. */
+        if (k == packed || s->packed_x[k] != s->twin_x[i])
+            continue;
+        double cost = fmax(0, s->tlb[i] - s->packed_y[k]) + bj_stats_tlb_cost_at(s, s->twin_x[i] / q->packing);
+        size_t at = s->twin_count++;
+        s->twin_x[at] = s->twin_x[i];
+        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. Noise makes it a little
+         * too large, which is better than to leave a TLB's edge behind. */
+        s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], cost) : 0;
+    }
+}
+
+/* The curve that sizes and ramps of a level are read off. */
+const double *bj_stats_ramp_of(const bj_round_summary *s, size_t index, size_t level_count) {
+    /* The first level is virtually indexed: frames do not matter. */
+    if (index == 0)
+        return s->lowest;
+    if (s->request->lucky_frames)
+        return s->middle;
+    /* The last level is so large that even huge pages can be lucky, and others share it. */
+    return index + 1 < level_count ? s->lowest : s->middle;
+}
+
+/* The points of a curve from first to last, with their errors. */
+size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, double first, double last, double *x,
+                           double *y, double *error) {
+    size_t kept = 0;
+    for (size_t i = 0, k = 0; i < s->count; i++)
+        if (s->x[i] >= first && s->x[i] <= last) {
+            while (s->request->x[k] < s->x[i])
+                k++;
+            x[kept] = s->x[i];
+            error[kept] = s->error[k];
+            y[kept++] = curve[i];
+        }
+    return kept;
+}
+
+double bj_stats_ramp_begin(const bj_level *level) {
+    return fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
+}
+
+/* Is one cache on random frames enough to explain the levels `index` and the next? */
+static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, size_t index, double error_scale) {
+    const bj_level *near = &found->level[index], *far = near + 1;
+    size_t count = bj_stats_cut_points(s, s->own, bj_stats_ramp_begin(near), far->ramp_last_x, s->ramp_x, s->ramp_y,
+                                       s->ramp_error);
+    for (size_t i = 0; i < count; i++)
+        s->ramp_error[i] *= error_scale;
+    for (unsigned ways = 1; ways <= 16; ways *= 2)
+        for (int r = BJ_REPLACE_LRU; r <= BJ_REPLACE_RANDOM; r++) {
+            bj_occupancy_shape shape = {ways, true, (bj_replacement)r, 0};
+            bj_occupancy_request request = {.x = s->ramp_x,
+                                            .y = s->ramp_y,
+                                            .error = s->ramp_error,
+                                            .count = count,
+                                            .first = near->ramp_first_x / BJ_CAPACITY_BELOW_RAMP,
+                                            .last = far->next_first_x,
+                                            .only = &shape};
+            bj_occupancy fit;
+            if (bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS_AS_ONE &&
+                fabs(fit.low / near->latency - 1) < LOW_AS_ONE)
+                return true;
+        }
+    return false;
+}
+
+/* What lies between two stairs of one ramp is no level. A prefetcher that learns regions makes them behind the first
+ * level, and nobody builds a second one less than twice as large; luck makes them where frames are random. */
+static void merge_stairs(const bj_round_summary *s, double error_scale, bj_level_set *found) {
+    if (found->count > 1 && found->level[1].ramp_first_x < LEAST_SECOND_LEVEL * found->level[0].ramp_first_x)
+        bj_stats_merge_levels(s->x, s->own, s->count, 0, found);
+    for (size_t i = 1; i + 1 < found->count;) {
+        const bj_level *near = &found->level[i], *far = near + 1;
+        bool too_close = far->ramp_first_x < LEAST_APART * near->ramp_first_x;
+        bool short_plateau = far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x;
+        if (too_close || (s->request->lucky_frames && short_plateau && is_one_cache(s, found, i, error_scale)))
+            bj_stats_merge_levels(s->x, s->own, s->count, i, found);
+        else
+            i++;
+    }
+}
+
+static void measure_sizes(const bj_round_summary *s, bj_level_set *found) {
+    for (size_t i = 0; i < found->count; i++) {
+        double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
+        bj_stats_measure_level_size(s->x, bj_stats_ramp_of(s, i, found->count), s->count, last_x, &found->level[i]);
+    }
+}
+
+bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size_t index_count, size_t skip,
+                                  bj_level_set *found, bj_error *error) {
+    const bj_hierarchy_request *q = s->request;
+    s->count = sum_up(s, q->x, q->count, q->rounds, q->round_count, index, index_count, skip, s->x, s->y, true);
+    find_tlb_cost(s, index, index_count);
+    /* Where luck has no part, levels are looked for in the quietest rounds: disturbance makes stairs of its own. */
+    const double *quiet = q->lucky_frames ? s->y : s->lowest;
+    for (size_t i = 0; i < s->count; i++) {
+        /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
+        s->removed[i] = fmin(bj_stats_tlb_cost_at(s, s->x[i]), quiet[i] / 2);
+        s->own[i] = quiet[i] - s->removed[i];
+    }
+    s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
+    if (q->finder != NULL)
+        return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
+    bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
+    bj_stats_enforce_monotone(s->own, s->count);
+    /* Fewer rounds than the errors are of have larger ones. */
+    if (status == BJ_OK && !q->levels_only)
+        merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
+    bj_stats_enforce_monotone(s->y, s->count);
+    bj_stats_enforce_monotone(s->lowest, s->count);
+    bj_stats_enforce_monotone(s->middle, s->count);
+    if (status != BJ_OK || s->hints.removed == NULL)
+        return status;
+    measure_sizes(s, found);
+    /* The quietest rounds show stairs where a level moves between rounds; its sizes in the others are one size. */
+    for (size_t i = 1; !q->lucky_frames && i + 1 < found->count;) {
+        if (found->level[i + 1].size_x >= LEAST_APART * found->level[i].size_x) {
+            i++;
+            continue;
+        }
+        bj_stats_merge_levels(s->x, s->own, s->count, i, found);
+        measure_sizes(s, found);
+    }
+    return BJ_OK;
+}
+
+/* Standard errors of all points; returns the relative one of a typical point. */
+double bj_stats_estimate_noise(bj_round_summary *s, double *scratch) {
+    const bj_hierarchy_request *q = s->request;
+    size_t kept = 0;
+    for (size_t i = 0; i < q->count; i++) {
+        size_t have = 0;
+        for (size_t r = 0; r < q->round_count; r++)
+            if (!isnan(q->rounds[r][i]))
+                s->column[have++] = q->rounds[r][i];
+        if (have < 3)
+            continue;
+        double median = bj_stats_median(s->column, have);
+        s->error[i] = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
+        scratch[kept++] = s->error[i] / median;
+    }
+    /* The median point: plateaus are most of a curve, and ramps differ between rounds for good reasons. */
+    return kept > 0 ? bj_stats_median(scratch, kept) : 0;
+}

@@ -167,17 +167,18 @@ static bj_status share_a_line(cache_run *run, double bytes, double first_ns, boo
     bj_sweep_point apart = dense_point(run, bytes), pairs = apart;
     pairs.order = BJ_ORDER_BLOCKS;
     pairs.block_bytes = 2 * run->grain_bytes;
-    unsigned saved = 0;
+    double apart_least_ns = INFINITY, pairs_least_ns = INFINITY;
     bj_status status = BJ_OK;
     for (unsigned i = 0; i < PAIR_TRIES && status == BJ_OK; i++) {
         double apart_ns = 0, pairs_ns = 0;
         status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
         if (status == BJ_OK)
             status = bj_sweep_measure(&run->sweep, &pairs, &pairs_ns, error);
-        if (status == BJ_OK && apart_ns - pairs_ns > PAIR_SAVES * (apart_ns - first_ns))
-            saved++;
+        apart_least_ns = fmin(apart_least_ns, apart_ns);
+        pairs_least_ns = fmin(pairs_least_ns, pairs_ns);
     }
-    *share = saved == PAIR_TRIES;
+    /* The least of each: disturbance and unlucky frames of the next level both add time, to either kind of walk. */
+    *share = apart_least_ns - pairs_least_ns > PAIR_SAVES * (apart_least_ns - first_ns);
     return status;
 }
 

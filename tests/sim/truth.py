@@ -477,6 +477,18 @@ def check_nearer_levels(machine, level, size, frames):
         raise SystemExit("%s: levels %d and %d are too close for this script" % (machine["name"], first, level + 1))
 
 
+def saved_by_nearer(machine, level, frames, size):
+    """What hits in nearer levels take off the mean, in cycles: the TLBs may end the effective size of a level where the
+    one before it still holds a part of the working set."""
+    saved = 0.0
+    for nearer in range(level):
+        # Further out nothing is left of the nearer one, whatever its replacement.
+        if size < 6 * capacity(machine["caches"], nearer):
+            hits = 1 - Level(machine, nearer, frames, 1).misses(size)
+            saved += hits * (latency_after(machine, nearer) - machine["caches"][nearer]["latency"])
+    return saved
+
+
 # ---- TLBs: simulated, since a page is visited many times a lap
 
 class TlbLevel:
@@ -561,7 +573,8 @@ def find_truth(path):
             check_nearer_levels(machine, level, size, frames[0])
         with_tlb = size
         if tlb_cycles(machine, size) > 0.01 * (latency_after(machine, level) - cache["latency"]):
-            with_tlb = Level(machine, level, frames, visits).effective_size(lambda bytes: tlb_cycles(machine, bytes))
+            with_tlb = Level(machine, level, frames, visits).effective_size(
+                lambda bytes: tlb_cycles(machine, bytes) - saved_by_nearer(machine, level, frames, bytes))
             notes[prefix + "size_bytes_without_tlb"] = size
         keys[prefix + "size_bytes"] = with_tlb
         keys[prefix + "capacity_bytes"] = capacity(caches, level)

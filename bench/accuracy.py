@@ -2,7 +2,7 @@
 """How often is the program right, and does it know when it is not?
 
     accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--probes LIST]
-                [--only NAME]... [--profiles DIR] [-o FILE.md]
+                [--only NAME]... [--each-prefetcher] [--profiles DIR] [-o FILE.md]
 
 Three parts: published curves with known truth (--data; left out when the folder is not there), the zoo in machines/ with
 several seeds, and machines drawn at random, so that nobody can tune to files. Truth comes from tests/sim/truth.py.
@@ -229,7 +229,8 @@ def taken_by_others(key, machine):
 
 # What counts as good enough for levels, capacities, sizes and entries, in percent.
 LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED, LEAST_SEEDS = 97, 0.5, 80, 90, 80
-JUDGED = ("levels", "capacity_bytes", "size_bytes", "page.size_bytes", "tlb.levels", "tlb.entries")
+JUDGED = ("levels", "capacity_bytes", "size_bytes", "line_bytes", "page.size_bytes", "tlb.levels", "tlb.entries",
+          "memory.parallelism")
 
 
 def judge_tally(tally):
@@ -408,6 +409,22 @@ def load_zoo(folder, only):
     return machines
 
 
+PREFETCHERS = ("adjacent", "next_line", "region", "stride")
+
+
+def add_prefetchers(zoo, folder):
+    """Every machine once with each prefetcher besides its own: what they bring must not move the lines."""
+    machines = {}
+    for name, (_, machine, truth) in zoo.items():
+        for added in PREFETCHERS:
+            changed = dict(machine, name="%s_%s" % (name, added))
+            changed["prefetchers"] = sorted({added, *machine.get("prefetchers", [])})
+            path = os.path.join(folder, changed["name"] + ".json")
+            write_text(path, json.dumps(changed))
+            machines[changed["name"]] = (path, changed, {key: truth[key] for key in truth if key.endswith("line_bytes")})
+    return machines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
@@ -421,6 +438,8 @@ def main():
     parser.add_argument("--probes", default="cache", help="whose keys are judged: " + ",".join(KEYS))
     parser.add_argument("--only", action="append")
     parser.add_argument("--least", type=float, default=0, help="exit status 1 unless this share of the zoo's runs is all right")
+    parser.add_argument("--each-prefetcher", action="store_true",
+                        help="also the lines of the zoo with every prefetcher switched on in turn")
     parser.add_argument("--no-curves", action="store_true")
     parser.add_argument("--profiles", help="a folder that keeps what was measured")
     parser.add_argument("-o", "--output")
@@ -441,6 +460,10 @@ def main():
         zoo = load_zoo(os.path.join(ROOT, "machines"), arguments.only)
         wholly = check_machines("The zoo", arguments, zoo, arguments.seeds, probes, out)
         good = good and sum(wholly.values()) >= arguments.least * arguments.seeds * len(zoo)
+    if arguments.each_prefetcher:
+        with tempfile.TemporaryDirectory() as folder:
+            machines = add_prefetchers(load_zoo(os.path.join(ROOT, "machines"), arguments.only), folder)
+            check_machines("The zoo with each prefetcher", arguments, machines, 1, ["line"], out)
     if arguments.random > 0:
         with tempfile.TemporaryDirectory() as folder:
             if arguments.profiles:

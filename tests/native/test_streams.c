@@ -1,16 +1,10 @@
 /* Streams, chains side by side and bouncing lines on the machine that we run on: plausible, never exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "native_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "machine/walk_order.h"
 
 #define FIRST_LEVEL_BYTES 8192u
@@ -18,22 +12,6 @@
 #define TRIES 4
 /* Neighbours and throttling: what is compared may be off by so much. */
 #define MARGIN 0.7
-
-static bj_machine *machine;
-
-static int open_machine(void **state) {
-    (void)state;
-    bj_error error = {""};
-    if (bj_machine_open_native(1, &machine, &error) != BJ_OK)
-        fail_msg("%s", error.text);
-    return 0;
-}
-
-static int close_machine(void **state) {
-    (void)state;
-    machine->verbs->close(machine);
-    return 0;
-}
 
 static bj_arena *open_arena(size_t bytes) {
     bj_arena *arena = NULL;

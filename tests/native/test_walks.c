@@ -1,37 +1,15 @@
 /* The seam on the machine that we run on: experiments run and give plausible samples. What they are is not asserted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "native_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/machine.h"
 #include "machine/walk_order.h"
 
 #define SMALL_BYTES 4096u
 #define LARGE_BYTES (1u << 20)
 #define REPETITIONS_MAX 8u
-
-static bj_machine *machine;
-
-static int open_machine(void **state) {
-    (void)state;
-    bj_error error = {""};
-    if (bj_machine_open_native(1, &machine, &error) != BJ_OK)
-        fail_msg("%s", error.text);
-    return 0;
-}
-
-static int close_machine(void **state) {
-    (void)state;
-    machine->verbs->close(machine);
-    return 0;
-}
 
 static bj_arena *open_arena(size_t bytes, bj_pages pages) {
     bj_arena *arena = NULL;

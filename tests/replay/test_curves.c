@@ -1,33 +1,17 @@
 /* Published curves through the analysis of the cache probe: every level that is there, and none that is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "curve_fixture.h"
 
 #include <dirent.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "probes/cache_answer.h"
-#include "probes/probe.h"
-
-#define FOLDER BJ_SOURCE_DIR "/tests/replay/"
-#define POINTS_MAX 128
 
 static json_t *cases;
 
 static int read_cases(void **state) {
     (void)state;
-    json_error_t trouble;
-    cases = json_load_file(FOLDER "expected.json", 0, &trouble);
-    if (cases == NULL)
-        fail_msg("expected.json: %s", trouble.text);
+    cases = read_expected("expected.json");
     return 0;
 }
 
@@ -37,51 +21,9 @@ static int free_cases(void **state) {
     return 0;
 }
 
-/* Lines x,y after comments and one header line. Numbers of a test of ours: no locale, no surprises. */
-static size_t read_curve(const char *name, double *x, double *y) {
-    char path[512], line[256];
-    snprintf(path, sizeof path, "%s%s", FOLDER, name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("cannot open %s", path);
-    size_t count = 0;
-    bool header = false, source = false, licence = false;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (line[0] == '#') {
-            source = source || strncmp(line, "# Source: ", 10) == 0;
-            licence = licence || strncmp(line, "# Licence: ", 11) == 0;
-        } else if (!header) {
-            header = true;
-        } else {
-            assert_true(count < POINTS_MAX);
-            if (sscanf(line, "%lf,%lf", &x[count], &y[count]) != 2)
-                fail_msg("%s: not a row: %s", name, line);
-            count++;
-        }
-    }
-    fclose(file);
-    if (!source || !licence)
-        fail_msg("%s does not say where it comes from", name);
-    return count;
-}
-
-/* As `blackjack analyze` does it. */
 static bj_answers analyse(const double *x, const double *y, size_t count, const char *unit) {
     static const bj_answers nothing;
-    const bj_probe *probe = bj_probe_find("cache");
-    assert_non_null(probe);
-    bj_curves samples = {0};
-    bj_curve *curve;
-    bj_error error = {""};
-    assert_int_equal(bj_curves_add(&samples, probe->analyze_curve, probe->name, &curve, &error), BJ_OK);
-    bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit);
-    assert_int_equal(bj_curve_record_all(curve, x, y, count, &error), BJ_OK);
-    bj_analyse_request request = {.earlier = &nothing, .seed = 1, .y_unit_given = unit, .from_table = true};
-    bj_answers answers = {0};
-    if (probe->analyse(&samples, &request, &answers, &error) != BJ_OK)
-        fail_msg("%s", error.text);
-    bj_curves_free(&samples);
-    return answers;
+    return analyse_curve("cache", x, y, count, unit, &nothing);
 }
 
 static size_t list_sizes(const bj_answers *answers, double *sizes) {

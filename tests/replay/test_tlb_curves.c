@@ -1,39 +1,7 @@
 /* Published curves of one read a page through the analysis of the TLB probe, with the caches handed over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "curve_fixture.h"
 
-#include <cmocka.h>
-
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "probes/probe.h"
 #include "stats/tlb_table.h"
-
-#define FOLDER BJ_SOURCE_DIR "/tests/replay/"
-#define POINTS_MAX 64
-
-static size_t read_curve(const char *name, double *x, double *y) {
-    char path[512], line[256];
-    snprintf(path, sizeof path, "%s%s", FOLDER, name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("cannot open %s", path);
-    size_t count = 0;
-    bool source = false;
-    while (fgets(line, sizeof line, file) != NULL) {
-        source = source || strncmp(line, "# Source: ", 10) == 0;
-        if (count < POINTS_MAX && sscanf(line, "%lf,%lf", &x[count], &y[count]) == 2)
-            count++;
-    }
-    fclose(file);
-    assert_true(source);
-    return count;
-}
 
 static bj_answers list_known(json_t *entry) {
     bj_answers known = {0};
@@ -48,24 +16,11 @@ static bj_answers list_known(json_t *entry) {
     return known;
 }
 
-/* As `blackjack analyze` does it; times by `scale`. Returns how many levels. */
+/* Returns how many levels. */
 static size_t find_entries(json_t *entry, double scale, double entries[BJ_TLB_TABLE_LEVELS_MAX]) {
-    double x[POINTS_MAX], y[POINTS_MAX], levels = 0;
-    size_t count = read_curve(json_string_value(json_object_get(entry, "file")), x, y);
-    assert_in_range(count, 10, POINTS_MAX);
-    for (size_t i = 0; i < count; i++)
-        y[i] *= scale;
-    const bj_probe *probe = bj_probe_find("tlb");
-    assert_non_null(probe);
-    bj_answers known = list_known(entry), answers = {0};
-    bj_curves samples = {0};
-    bj_curve *curve;
-    bj_error error = {""};
-    assert_int_equal(bj_curves_add(&samples, probe->analyze_curve, probe->name, &curve, &error), BJ_OK);
-    assert_int_equal(bj_curve_record_all(curve, x, y, count, &error), BJ_OK);
-    bj_analyse_request request = {.earlier = &known, .seed = 1, .from_table = true};
-    if (probe->analyse(&samples, &request, &answers, &error) != BJ_OK)
-        fail_msg("%s", error.text);
+    double levels = 0;
+    bj_answers known = list_known(entry);
+    bj_answers answers = analyse_file("tlb", json_string_value(json_object_get(entry, "file")), scale, &known);
     assert_true(bj_answers_get_number(&answers, "tlb.levels", &levels));
     for (size_t i = 0; i < (size_t)levels; i++) {
         char key[64];
@@ -76,7 +31,6 @@ static size_t find_entries(json_t *entry, double scale, double entries[BJ_TLB_TA
     }
     bj_answers_free(&known);
     bj_answers_free(&answers);
-    bj_curves_free(&samples);
     return (size_t)levels;
 }
 
@@ -101,10 +55,7 @@ static bool is_right(json_t *accept, const double *entries, size_t count) {
 
 static void test_entries_of_published_curves(void **state) {
     (void)state;
-    json_error_t trouble;
-    json_t *cases = json_load_file(FOLDER "expected_tlb.json", 0, &trouble);
-    if (cases == NULL)
-        fail_msg("expected_tlb.json: %s", trouble.text);
+    json_t *cases = read_expected("expected_tlb.json");
     assert_true(json_array_size(cases) >= 8);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         json_t *entry = json_array_get(cases, i);

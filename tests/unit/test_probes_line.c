@@ -1,10 +1,5 @@
 /* The analysis of the line probe on made-up curves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "probe_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,35 +7,6 @@
 #include "probes/line_answer.h"
 
 enum { ROUNDS = 7 };
-
-typedef struct {
-    bj_curves samples;
-    bj_answers earlier, answers;
-} fixture;
-
-static void put_number(bj_answers *answers, const char *key, double value) {
-    bj_characteristic *answer = NULL;
-    bj_error error = {""};
-    assert_int_equal(bj_answers_put(answers, key, "", &answer, &error), BJ_OK);
-    answer->value = value;
-}
-
-/* Two levels: 4 and 12 ns, 100 ns of memory. */
-static void open_fixture(fixture *made) {
-    *made = (fixture){0};
-    put_number(&made->earlier, "cache.levels", 2);
-    put_number(&made->earlier, "cache.L1.latency_ns", 4);
-    put_number(&made->earlier, "cache.L2.latency_ns", 12);
-    put_number(&made->earlier, "memory.latency_ns", 100);
-    put_number(&made->earlier, "cache.L1.capacity_bytes", 32768);
-    put_number(&made->earlier, "cache.L2.capacity_bytes", 262144);
-}
-
-static void close_fixture(fixture *made) {
-    bj_curves_free(&made->samples);
-    bj_answers_free(&made->earlier);
-    bj_answers_free(&made->answers);
-}
 
 /* `low` up to the unit and `high` beyond it, with a little scatter. */
 static void put_curve(fixture *made, const char *id, double unit, double low, double high) {

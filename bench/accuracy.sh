@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The accuracy table: published curves, the zoo, random machines. Arguments go to accuracy.py.
+# The accuracy table: published curves, the zoo, random machines; then whether `compare` tells machines apart. Arguments go
+# to accuracy.py.
 set -eu
 cd "$(dirname "$0")/.."
-exec python3 bench/accuracy.py --program build/blackjack --seeds "${SEEDS:-5}" --random "${RANDOM_MACHINES:-40}" \
+python3 bench/accuracy.py --program build/blackjack --seeds "${SEEDS:-5}" --random "${RANDOM_MACHINES:-40}" \
     -o build/accuracy.md "$@"
+python3 bench/compare.py --program build/blackjack -o build/compare.md

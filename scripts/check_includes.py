@@ -25,8 +25,9 @@ MAY_INCLUDE = {
                "profile/curve.h"],
     "runner": ["base/", "platform/", "machine/machine.h", "probes/probe.h", "profile/"],
     "report": ["base/", "profile/"],
+    "emit": ["base/", "profile/"],
     "cli": ["base/", "platform/", "kernels/", "machine/", "stats/", "profile/", "probes/", "runner/", "report/",
-            "bj_build.h"],
+            "emit/", "bj_build.h"],
 }
 
 # Made at build time, so there is no file of that name below src/.
@@ -195,6 +196,8 @@ BAD_FILES = [
     ("src/runner/a.c", '#include "machine/walk_order.h"\n', 1, "runner/ may not"),
     ("src/report/a.c", '  #  include "probes/probe.h"\n', 1, "report/ may not"),
     ("src/report/a.c", '#include "bj_build.h"\n', 1, "report/ may not"),
+    ("src/emit/a.c", '#include "runner/runner.h"\n', 1, "emit/ may not"),
+    ("src/emit/a.c", 'void f(void) { puts("x"); }\n', 1, "calls puts"),
     ("src/report/a.c", "#include <profile/profile.h>\n", 1, "with quotes"),
     ("src/report/a.c", '#include "profile/gone.h"\n', 1, "is not there"),
     ("src/cli/a.c", "#include <hwloc/helper.h>\n", 1, "belongs to platform alone"),

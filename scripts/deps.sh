@@ -74,6 +74,7 @@ probe() {
         need libcmocka-dev "cmocka with its headers" library cmocka
         need python3 "Python 3" has python3
         need valgrind "valgrind" has valgrind
+        need hwloc "hwloc's tools (lstopo, hwloc-info)" has hwloc-info
         ;;
     lint)
         need clang "clang" compiles clang

@@ -1,20 +1,9 @@
-#include <langinfo.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/style.h"
 #include "profile/profile.h"
 #include "report/terminal.h"
-#include "runner/keys.h"
-
-static bool wants_colour(void) {
-    const char *refused = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && (refused == NULL || refused[0] == '\0') &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
-}
 
 static int run(const bj_cli_arguments *arguments) {
     bj_error error;
@@ -23,11 +12,7 @@ static int run(const bj_cli_arguments *arguments) {
     bj_status status = bj_profile_read(arguments->operands[0], &profile, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
-    bj_terminal_style style = {
-        .colour = wants_colour(),
-        .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-        .find_probe_of_key = bj_runner_find_probe_of_key,
-    };
+    bj_terminal_style style = bj_cli_find_style();
     bj_report_print_page(stdout, &profile, &style);
     bj_profile_free(&profile);
     return BJ_EXIT_OK;

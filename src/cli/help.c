@@ -24,6 +24,15 @@ static void print_synopsis(const bj_cli_command *command) {
     putchar('\n');
 }
 
+static void print_choices(const bj_cli_command *command) {
+    const char *name, *meaning;
+    if (command->choices == NULL || command->choices_title == NULL)
+        return;
+    printf("\n%s\n\n", command->choices_title);
+    for (size_t i = 0; command->choices(i, &name, &meaning); i++)
+        printf("  %-26s  %s\n", name, meaning);
+}
+
 void bj_cli_print_command_help(const bj_cli_command *command) {
     print_synopsis(command);
     printf("\n%s.\n", command->summary);
@@ -38,6 +47,7 @@ void bj_cli_print_command_help(const bj_cli_command *command) {
                  option->argument != NULL ? option->argument : "");
         printf("  %-26s  %s\n", name, option->help);
     }
+    print_choices(command);
     if (command->details != NULL)
         printf("\n%s\n", command->details);
 }

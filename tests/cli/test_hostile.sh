@@ -28,6 +28,10 @@ refuses_profile() {
     one_line_error
     run 2 reanalyze "$1"
     one_line_error
+    run 2 emit json "$1"
+    one_line_error
+    run 2 compare "$1" "$1"
+    one_line_error
 }
 refuses_machine() {
     run 2 run cache --machine "sim:$1" -o - --quiet
@@ -196,6 +200,7 @@ takes_profile() {
     run 0 reanalyze again.json -o twice.json --force
     cmp -s again.json twice.json || complain "analysed twice, another profile"
     run 0 show again.json
+    run 0 compare profile.json again.json
 }
 while IFS= read -r text; do
     profile_of "$text"

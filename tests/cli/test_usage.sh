@@ -12,7 +12,7 @@ done
 expect 0 --version
 grep -Eqx 'blackjack [0-9]+\.[0-9]+\.[0-9]+' out || complain "version"
 
-for command in run list show get analyze reanalyze help; do
+for command in run list show get compare emit analyze reanalyze help; do
     out=$(grep -c "^  $command " help.txt)
     [ "$out" -eq 1 ] || complain "help does not list $command"
     expect 0 help $command
@@ -25,7 +25,7 @@ done
 expect 2 runn
 one_line_error
 err_has "did you mean 'run'?"
-for command in report compare emit time frobnicate ""; do
+for command in report time frobnicate ""; do
     expect 2 "$command"
     one_line_error
 done

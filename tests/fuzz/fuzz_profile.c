@@ -1,6 +1,8 @@
-/* Profiles: whatever is read can be written, read again as the same, shown, and analysed anew. */
+/* Profiles: whatever is read can be written, read again as the same, shown, emitted, compared, and analysed anew. */
+#include "emit/emit.h"
 #include "fuzz.h"
 #include "profile/profile.h"
+#include "report/compare_print.h"
 #include "report/terminal.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
@@ -66,6 +68,38 @@ static void get_fields(const bj_profile *profile) {
     }
 }
 
+/* Every format writes or says why not; half a text would be neither. */
+static void emit_all(const bj_profile *profile) {
+    for (size_t i = 0; i < 2 * bj_emitter_count; i++) {
+        bj_emit_request request = {.emitter = bj_emitters[i / 2], .profile = profile};
+        request.options = (bj_emit_options){.least_confidence = BJ_CONFIDENCE_LOW,
+                                            .allow_claimed = i % 2 == 1,
+                                            .order = i % 2 == 1 ? BJ_ORDER_SPREAD : BJ_ORDER_NEAR,
+                                            .host = "host",
+                                            .type = "double",
+                                            .vector_bytes = 32};
+        bj_error error = {""};
+        char *text = NULL;
+        size_t length = 0;
+        if (bj_emit_to_text(&request, &text, &length, &error) == BJ_OK)
+            require(text != NULL && strlen(text) == length, "a text without zeros");
+        else
+            require(text == NULL && error.text[0] != '\0', "a text or a reason");
+        free(text);
+    }
+}
+
+static void compare_with_itself(const bj_profile *profile) {
+    bj_comparison comparison;
+    bj_error error = {""};
+    char *text = NULL;
+    require(bj_report_compare(profile, profile, &comparison, &error) == BJ_OK, "profiles can be compared");
+    require(comparison.count == 0, "a profile does not differ from itself");
+    require(bj_report_comparison_to_json(&comparison, &text, &error) == BJ_OK, "a comparison has a text");
+    free(text);
+    bj_report_free_comparison(&comparison);
+}
+
 static bool is_cheap(const bj_profile *profile) {
     for (size_t i = 0; i < profile->curves.count; i++)
         if (profile->curves.items[i].x_count > MOST_POINTS || profile->curves.items[i].round_count > MOST_ROUNDS)
@@ -89,6 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     show(&profile);
     get_fields(&profile);
+    emit_all(&profile);
+    compare_with_itself(&profile);
     if (is_cheap(&profile) && takes_its_time(data, size)) {
         status = bj_runner_reanalyse(&profile, &error);
         if (status != BJ_OK)

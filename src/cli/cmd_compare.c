@@ -1,0 +1,66 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/style.h"
+#include "report/compare_print.h"
+
+static bj_status print(const bj_cli_arguments *arguments, const bj_comparison *comparison, bj_error *error) {
+    if (!bj_cli_is_given(arguments, "json")) {
+        bj_terminal_style style = bj_cli_find_style();
+        bj_report_print_comparison(stdout, comparison, &style);
+        return BJ_OK;
+    }
+    char *text = NULL;
+    bj_status status = bj_report_comparison_to_json(comparison, &text, error);
+    if (status == BJ_OK)
+        fputs(text, stdout);
+    free(text);
+    return status;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    bj_profile a, b;
+    bj_comparison comparison = {0};
+    bj_profile_init(&a);
+    bj_profile_init(&b);
+    bj_status status = bj_profile_read(arguments->operands[0], &a, &error);
+    if (status == BJ_OK)
+        status = bj_profile_read(arguments->operands[1], &b, &error);
+    if (status == BJ_OK)
+        status = bj_report_compare(&a, &b, &comparison, &error);
+    if (status == BJ_OK)
+        status = print(arguments, &comparison, &error);
+    int result = comparison.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
+    if (status != BJ_OK) {
+        bj_cli_complain("%s", error.text);
+        result = BJ_EXIT_USAGE; /* as diff: 1 is an answer, whatever the trouble was */
+    }
+    bj_report_free_comparison(&comparison);
+    bj_profile_free(&a);
+    bj_profile_free(&b);
+    return result;
+}
+
+static const bj_cli_option options[] = {
+    {"json", 0, NULL, "the comparison as JSON"},
+};
+
+const bj_cli_command bj_cli_command_compare = {
+    .name = "compare",
+    .synopsis = "A B [--json]",
+    .summary = "What differs between two profiles by more than measuring twice would",
+    .details = "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
+               "answers, and by more than two runs on one machine differ: 5% where both are high, 25% where one is\n"
+               "medium. What is low is mentioned and does not count, and so is an answer that only one side could\n"
+               "give, unless the other says that the machine does not support it. Levels are matched by size. Claims\n"
+               "are not compared, and the environment is only noted.\n"
+               "\n"
+               "Exit status, as of diff: 0 same, 1 different, 2 trouble.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 2,
+    .most_operands = 2,
+    .run = run,
+};

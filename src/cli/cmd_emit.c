@@ -1,0 +1,165 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/values.h"
+#include "emit/emit.h"
+
+static bj_status refuse_value(const char *option, const char *expected, const char *found, bj_error *error) {
+    return bj_base_set_error(error, BJ_ERR_USAGE, "--%s: expected %s, found '%.40s'", option, expected, found);
+}
+
+static bj_status read_format(const char *name, const bj_emitter **emitter, bj_error *error) {
+    *emitter = bj_emit_find_emitter(name);
+    if (*emitter != NULL)
+        return BJ_OK;
+    const char *names[32];
+    char hint[120];
+    size_t count = 0;
+    for (size_t i = 0; i < bj_emitter_count && count < sizeof names / sizeof names[0]; i++)
+        names[count++] = bj_emitters[i]->name;
+    bj_cli_suggest(name, names, count, hint, sizeof hint);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, hint);
+}
+
+static bj_status read_confidence(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {
+    const char *text = bj_cli_find_value(arguments, "min-confidence");
+    options->least_confidence = BJ_CONFIDENCE_MEDIUM;
+    if (text != NULL && !bj_confidence_parse(text, &options->least_confidence))
+        return refuse_value("min-confidence", "low, medium or high", text, error);
+    return BJ_OK;
+}
+
+static bj_status read_places(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {
+    const char *order = bj_cli_find_value(arguments, "order");
+    const char *host = bj_cli_find_value(arguments, "host");
+    options->order = BJ_ORDER_NEAR;
+    if (order != NULL && strcmp(order, "spread") == 0)
+        options->order = BJ_ORDER_SPREAD;
+    else if (order != NULL && strcmp(order, "near") != 0)
+        return refuse_value("order", "near or spread", order, error);
+    options->host = host != NULL ? host : "localhost";
+    for (const char *at = options->host; *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f || strchr("=#\"", *at) != NULL)
+            return refuse_value("host", "a host name", options->host, error);
+    return options->host[0] != '\0' ? BJ_OK : refuse_value("host", "a host name", "", error);
+}
+
+/* "8x6" */
+static bj_status read_kernel(const char *text, bj_emit_options *options, bj_error *error) {
+    char rows[16];
+    const char *by = strchr(text, 'x');
+    size_t length = by != NULL ? (size_t)(by - text) : sizeof rows;
+    uint64_t mr = 0, nr = 0;
+    if (length < sizeof rows) {
+        memcpy(rows, text, length);
+        rows[length] = '\0';
+        if (bj_base_parse_u64(rows, &mr) && bj_base_parse_u64(by + 1, &nr) && mr >= 1 && mr <= 256 && nr >= 1 &&
+            nr <= 256) {
+            options->kernel_rows = (unsigned)mr;
+            options->kernel_columns = (unsigned)nr;
+            return BJ_OK;
+        }
+    }
+    return refuse_value("kernel", "MRxNR, such as 8x6, each from 1 to 256", text, error);
+}
+
+static bj_status read_product(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {
+    const char *type = bj_cli_find_value(arguments, "type");
+    const char *bytes = bj_cli_find_value(arguments, "vector-bytes");
+    const char *kernel = bj_cli_find_value(arguments, "kernel");
+    uint64_t vector = 16; /* what x86-64 and AArch64 have at least */
+    options->type = type != NULL ? type : "double";
+    if (strcmp(options->type, "double") != 0 && strcmp(options->type, "float") != 0)
+        return refuse_value("type", "double or float", options->type, error);
+    if (bytes != NULL && (!bj_base_parse_u64(bytes, &vector) || vector < 8 || vector > 1024 || vector % 8 != 0))
+        return refuse_value("vector-bytes", "a multiple of 8 from 8 to 1024", bytes, error);
+    options->vector_bytes = (unsigned)vector;
+    return kernel != NULL ? read_kernel(kernel, options, error) : BJ_OK;
+}
+
+static bj_status read_options(const bj_cli_arguments *arguments, bj_emit_request *request, bj_error *error) {
+    bj_emit_options *options = &request->options;
+    options->allow_claimed = bj_cli_is_given(arguments, "allow-claimed");
+    bj_status status = read_format(arguments->operands[0], &request->emitter, error);
+    if (status == BJ_OK)
+        status = read_confidence(arguments, options, error);
+    if (status == BJ_OK)
+        status = read_places(arguments, options, error);
+    if (status == BJ_OK)
+        status = read_product(arguments, options, error);
+    return status;
+}
+
+static bj_status write_text(const char *path, const char *text, size_t length, bj_error *error) {
+    if (strcmp(path, "-") != 0)
+        return bj_base_write_file_atomically(path, text, length, error);
+    fwrite(text, 1, length, stdout); /* main looks for errors of the stream */
+    return BJ_OK;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    const char *output = bj_cli_find_value(arguments, "output");
+    bj_cli_output place;
+    bj_error error;
+    bj_profile profile;
+    bj_emit_request request = {.profile = &profile};
+    char *text = NULL;
+    size_t length = 0;
+    bj_profile_init(&profile);
+    if (output == NULL)
+        output = "-";
+    bj_status status = read_options(arguments, &request, &error);
+    if (status == BJ_OK)
+        status =
+            bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", &place, &error);
+    if (status == BJ_OK)
+        status = bj_profile_read(arguments->operands[1], &profile, &error);
+    if (status == BJ_OK)
+        status = bj_emit_to_text(&request, &text, &length, &error);
+    if (status == BJ_OK)
+        status = write_text(output, text, length, &error);
+    free(text);
+    bj_profile_free(&profile);
+    return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
+}
+
+static bool choose(size_t index, const char **name, const char **meaning) {
+    if (index >= bj_emitter_count)
+        return false;
+    *name = bj_emitters[index]->name;
+    *meaning = bj_emitters[index]->summary;
+    return true;
+}
+
+static const bj_cli_option options[] = {
+    {"output", 'o', "FILE", "write there instead of to standard output"},
+    {"force", 0, NULL, "replace the file if it exists"},
+    {"min-confidence", 0, "CONFIDENCE", "take answers from high, medium (default) or low on; low: unstable ones, too"},
+    {"allow-claimed", 0, NULL, "where an answer is not taken, take what the operating system claims, if it does"},
+    {"order", 0, "ORDER", "omp-places, rankfile: near (default; neighbours first) or spread (far apart first)"},
+    {"host", 0, "NAME", "rankfile: the host (default localhost)"},
+    {"type", 0, "TYPE", "blis: elements, double (default) or float"},
+    {"vector-bytes", 0, "N", "blis: width of the vectors (default 16), which is not measured"},
+    {"kernel", 0, "MRxNR", "blis: the micro-kernel that there is, instead of the one by the model"},
+};
+
+const bj_cli_command bj_cli_command_emit = {
+    .name = "emit",
+    .synopsis = "FORMAT FILE [-o FILE] [--force] [--min-confidence low|medium|high] [--allow-claimed]\n"
+                "[--order near|spread] [--host NAME] [--type double|float] [--vector-bytes N]\n"
+                "[--kernel MRxNR]",
+    .summary = "A profile in the form that compilers, build systems and libraries read",
+    .choices_title = "FORMAT is one of",
+    .choices = choose,
+    .details = "What a format needs must be ok: otherwise nothing is written, the reason goes to standard error and\n"
+               "the exit status is 1. docs/emit.md says more of each format.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 2,
+    .most_operands = 2,
+    .run = run,
+};

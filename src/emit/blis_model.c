@@ -1,0 +1,63 @@
+#include "emit/blis_model.h"
+
+#include <math.h>
+
+/* BLIS unrolls the loop over k by four or eight. */
+#define KC_MULTIPLE 4
+/* Nothing bounds NC without a third level; a panel that wide makes packing A cost nothing. */
+#define NC_UNBOUNDED 4096
+#define LARGEST 1e6
+
+static unsigned round_down(double value, unsigned multiple) {
+    double whole = floor(fmin(value, LARGEST) / multiple) * multiple;
+    return whole >= multiple ? (unsigned)whole : 0;
+}
+
+/* Enough independent accumulators to keep the pipes full: MR·NR >= vector · latency · pipes, as square as vectors let
+ * it be (section 4.2 of the paper). */
+static void find_kernel(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
+    double vector = machine->vector_elements;
+    blocks->in_flight = vector * machine->latency_cycles * machine->per_cycle;
+    blocks->mr = machine->rows;
+    blocks->nr = machine->columns;
+    if (blocks->mr != 0)
+        return;
+    blocks->mr = (unsigned)(ceil(sqrt(blocks->in_flight) / vector) * vector);
+    blocks->nr = (unsigned)ceil(blocks->in_flight / blocks->mr);
+}
+
+/* What of a level may be filled with the operand that lives there, in bytes: all ways but one for what streams through
+ * and those that the next inner level's operand takes. With unknown ways half, as Goto and van de Geijn took it. */
+static double room_for_operand(const bj_blis_cache *cache, double inner_bytes, bool *half) {
+    *half = !(cache->ways >= 1);
+    if (*half)
+        return cache->size_bytes / 2;
+    double way_bytes = cache->size_bytes / cache->ways;
+    return fmax(0, cache->ways - 1 - ceil(inner_bytes / way_bytes)) * way_bytes;
+}
+
+bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
+    *blocks = (bj_blis_blocks){0};
+    find_kernel(machine, blocks);
+    double mr = blocks->mr, nr = blocks->nr, element = machine->element_bytes;
+    const bj_blis_cache *first = &machine->caches[0];
+    if (!(mr >= 1 && nr >= 1 && first->ways >= 1 && machine->levels >= 2))
+        return false;
+    /* L1: one way for C, the others shared by the micro-panels of A (MR·KC) and B (NR·KC) as their sizes are. */
+    blocks->ways_of_a = floor((first->ways - 1) / (1 + nr / mr));
+    blocks->kc = round_down(blocks->ways_of_a * (first->size_bytes / first->ways) / (mr * element), KC_MULTIPLE);
+    if (blocks->kc == 0)
+        return false;
+    double kc_bytes = blocks->kc * element;
+    double room = room_for_operand(&machine->caches[1], nr * kc_bytes, &blocks->half_rule[1]);
+    blocks->mc = round_down(room / kc_bytes, blocks->mr);
+    if (blocks->mc == 0)
+        return false;
+    if (machine->levels < 3) {
+        blocks->nc = round_down(NC_UNBOUNDED, blocks->nr);
+        return blocks->nc != 0;
+    }
+    room = room_for_operand(&machine->caches[2], blocks->mc * kc_bytes, &blocks->half_rule[2]);
+    blocks->nc = round_down(room / kc_bytes, blocks->nr);
+    return blocks->nc != 0;
+}

@@ -1,0 +1,33 @@
+/* The analytical model of Low, Igual, Smith and Quintana-Orti, "Analytical Modeling Is Enough for High-Performance
+ * BLIS" (ACM TOMS 43, 2016): block sizes of a matrix product from latencies and cache geometry. */
+#ifndef BJ_EMIT_BLIS_MODEL_H
+#define BJ_EMIT_BLIS_MODEL_H
+
+#include <stdbool.h>
+
+typedef struct {
+    double size_bytes;
+    double ways; /* 0: not known */
+} bj_blis_cache;
+
+typedef struct {
+    unsigned element_bytes;
+    unsigned vector_elements;
+    double latency_cycles;   /* of a multiply-add */
+    double per_cycle;        /* multiply-adds that can start in a cycle */
+    bj_blis_cache caches[3]; /* first to third level */
+    unsigned levels;         /* 2 or 3; deeper ones do not count */
+    unsigned rows, columns;  /* MR and NR when the kernel is given; 0: to be found */
+} bj_blis_machine;
+
+typedef struct {
+    unsigned mr, nr, kc, mc, nc;
+    double in_flight;  /* elements that must be in work at once */
+    double ways_of_a;  /* of the first level, for the micro-panel of A */
+    bool half_rule[3]; /* the level's associativity is not known, and half of it is taken */
+} bj_blis_blocks;
+
+/* False: the caches are too small for any block. */
+bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks);
+
+#endif

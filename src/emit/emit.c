@@ -1,0 +1,151 @@
+/* The registry, and the one rule by which all emitters take or refuse an answer. */
+#include "emit/emit.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "profile/number.h"
+
+#define BJ_EMITTER(name) extern const bj_emitter bj_emitter_##name;
+#include "emit/emit_list.h"
+#undef BJ_EMITTER
+
+#define BJ_EMITTER(name) &bj_emitter_##name,
+const bj_emitter *const bj_emitters[] = {
+#include "emit/emit_list.h"
+};
+#undef BJ_EMITTER
+
+const size_t bj_emitter_count = sizeof bj_emitters / sizeof bj_emitters[0];
+
+const bj_emitter *bj_emit_find_emitter(const char *name) {
+    for (size_t i = 0; i < bj_emitter_count; i++)
+        if (strcmp(bj_emitters[i]->name, name) == 0)
+            return bj_emitters[i];
+    return NULL;
+}
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+/* An unstable answer moved while it was measured: whatever its confidence, only who takes everything takes it. */
+static bool is_certain(const bj_emit_request *request, const bj_characteristic *answer) {
+    bj_confidence least = request->options.least_confidence;
+    if (answer->status == BJ_ANSWER_UNSTABLE)
+        return least <= BJ_CONFIDENCE_LOW;
+    /* Answers without a confidence (structured ones, say) are as good as their status. */
+    return answer->status == BJ_ANSWER_OK && (answer->confidence == BJ_CONFIDENCE_NONE || answer->confidence >= least);
+}
+
+bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *answer, bj_emit_value *value) {
+    *value = (bj_emit_value){.answer = answer, .value = answer->value};
+    if (is_certain(request, answer))
+        return true;
+    value->claimed = true;
+    value->value = answer->claimed;
+    return request->options.allow_claimed && answer->has_claimed && isfinite(answer->claimed);
+}
+
+void bj_emit_describe_refusal(const bj_emit_request *request, const bj_characteristic *answer, char *text) {
+    const char *low = has_value(answer) ? "; --min-confidence low takes it" : "";
+    const char *claimed =
+        answer->has_claimed && !request->options.allow_claimed ? "; --allow-claimed takes what the system claims" : "";
+    if (answer->status == BJ_ANSWER_OK)
+        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s", bj_confidence_name(answer->confidence),
+                 low, claimed);
+    else
+        snprintf(text, BJ_EMIT_REASON_ROOM, "%s%s%s%s%s", bj_answer_status_name(answer->status),
+                 answer->reason[0] != '\0' ? ": " : "", answer->reason, low, claimed);
+    bj_base_hide_controls(text);
+}
+
+bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
+    const char *name = request->emitter->name;
+    const bj_characteristic *answer = bj_answers_find(&request->profile->answers, key);
+    if (answer == NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
+    if (!bj_emit_accepts(request, answer, value)) {
+        char reason[BJ_EMIT_REASON_ROOM];
+        bj_emit_describe_refusal(request, answer, reason);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
+    }
+    if (!value->claimed && answer->structured != NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a number, which it is not", name, key);
+    return BJ_OK;
+}
+
+bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
+                             bj_error *error) {
+    char key[64];
+    snprintf(key, sizeof key, "cache.L%u.%s", level, what);
+    bj_status status = bj_emit_take(request, key, value, error);
+    if (status == BJ_OK && !(value->value > 0))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s above 0", request->emitter->name, key);
+    return status;
+}
+
+bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, unsigned *levels, bj_error *error) {
+    /* More than any machine has. */
+    enum { MOST = 16 };
+    bj_emit_value value;
+    bj_status status = bj_emit_take(request, "cache.levels", &value, error);
+    if (status != BJ_OK)
+        return status;
+    if (!(value.value >= least && value.value <= MOST) || value.value != floor(value.value))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.levels from %u to %d", request->emitter->name,
+                                 least, MOST);
+    *levels = (unsigned)value.value;
+    return BJ_OK;
+}
+
+void bj_emit_describe_value(const bj_emit_value *value, char *text) {
+    const bj_characteristic *answer = value->answer;
+    if (value->claimed) {
+        snprintf(text, BJ_EMIT_NOTE_ROOM, "claimed by the operating system, not measured");
+        return;
+    }
+    char low[BJ_NUMBER_ROOM], high[BJ_NUMBER_ROOM], interval[2 * BJ_NUMBER_ROOM + 16] = "";
+    if (answer->has_interval && answer->structured == NULL) {
+        bj_profile_format_number(answer->interval[0], low);
+        bj_profile_format_number(answer->interval[1], high);
+        snprintf(interval, sizeof interval, ", 95%%: %s .. %s", low, high);
+    }
+    snprintf(text, BJ_EMIT_NOTE_ROOM, "%s%s%s%s", answer->status == BJ_ANSWER_OK ? "measured" : "unstable", interval,
+             answer->confidence != BJ_CONFIDENCE_NONE ? ", " : "",
+             answer->confidence != BJ_CONFIDENCE_NONE ? bj_confidence_name(answer->confidence) : "");
+}
+
+void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe) {
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
+        putc(*at < ' ' || *at >= 0x7f || strchr(unsafe, *at) != NULL ? '?' : *at, out);
+}
+
+void bj_emit_name_variable(const char *key, char *name) {
+    size_t used = (size_t)snprintf(name, BJ_EMIT_NAME_ROOM, "BLACKJACK_");
+    for (; *key != '\0' && used + 1 < BJ_EMIT_NAME_ROOM; key++) {
+        unsigned char letter = (unsigned char)*key;
+        bool plain = letter < 0x80 && isalnum(letter);
+        name[used++] = (char)(plain ? toupper(letter) : '_');
+    }
+    name[used] = '\0';
+}
+
+bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *length, bj_error *error) {
+    *text = NULL;
+    FILE *out = open_memstream(text, length);
+    if (out == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to write into");
+    bj_status status = request->emitter->emit(request, out, error);
+    bool failed = ferror(out) != 0;
+    if ((fclose(out) != 0 || failed) && status == BJ_OK)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to write into");
+    if (status != BJ_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}

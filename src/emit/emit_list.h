@@ -1,0 +1,10 @@
+/* One line an emitter, in the order in which help lists them. */
+BJ_EMITTER(c_header)
+BJ_EMITTER(cmake)
+BJ_EMITTER(sh)
+BJ_EMITTER(json)
+BJ_EMITTER(gcc_params)
+BJ_EMITTER(blis)
+BJ_EMITTER(hwloc_xml)
+BJ_EMITTER(omp_places)
+BJ_EMITTER(rankfile)

@@ -1,0 +1,119 @@
+#include "emit/place_order.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "profile/cpu_tree.h"
+
+/* A part of a node: a child's cpus in order, or one cpu that stands alone. */
+typedef struct {
+    int *cpus; /* into the node's own array */
+    size_t count;
+    int lowest;
+} part;
+
+static int compare_parts(const void *a, const void *b) {
+    const part *left = a, *right = b;
+    return left->lowest < right->lowest ? -1 : left->lowest > right->lowest;
+}
+
+static int lowest_of(const bj_cpu_set *set) {
+    int lowest = INT_MAX;
+    for (size_t i = 0; i < set->count; i++)
+        lowest = set->items[i] < lowest ? set->items[i] : lowest;
+    return lowest;
+}
+
+/* Sets the marks of all cpus in children of the node. */
+static void mark_children(const bj_cpu_node *node, unsigned char *marks, unsigned char value) {
+    for (size_t c = 0; c < node->child_count; c++)
+        for (size_t i = 0; i < node->children[c].cpus.count; i++)
+            marks[node->children[c].cpus.items[i]] = value;
+}
+
+/* One after the other keeps siblings together; one from each in turn keeps them apart for as long as there are parts
+ * that have cpus left. */
+static void join_parts(const part *parts, size_t part_count, bj_cpu_order order, int *cpus) {
+    size_t used = 0, taken = 1;
+    if (order == BJ_ORDER_NEAR) {
+        for (size_t p = 0; p < part_count; p++)
+            for (size_t i = 0; i < parts[p].count; i++)
+                cpus[used++] = parts[p].cpus[i];
+        return;
+    }
+    for (size_t i = 0; taken > 0; i++) {
+        taken = 0;
+        for (size_t p = 0; p < part_count; p++)
+            if (i < parts[p].count) {
+                cpus[used++] = parts[p].cpus[i];
+                taken++;
+            }
+    }
+}
+
+/* Fills cpus, which has room for the node's; `marks` has a cleared place for every cpu number, and gets it back so. */
+static bj_status order_node(const bj_cpu_node *node, bj_cpu_order order, unsigned char *marks, int *cpus,
+                            bj_error *error) {
+    int *inner = calloc(node->cpus.count, sizeof *inner);
+    part *parts = calloc(node->cpus.count + node->child_count, sizeof *parts);
+    bj_status status = BJ_OK;
+    size_t used = 0, part_count = 0;
+    if (inner == NULL || parts == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", node->cpus.count);
+    for (size_t i = 0; i < node->child_count && status == BJ_OK; i++) {
+        const bj_cpu_node *child = &node->children[i];
+        status = order_node(child, order, marks, &inner[used], error);
+        parts[part_count++] = (part){&inner[used], child->cpus.count, lowest_of(&child->cpus)};
+        used += child->cpus.count;
+    }
+    mark_children(node, marks, 1);
+    for (size_t i = 0; i < node->cpus.count && status == BJ_OK; i++) {
+        int cpu = node->cpus.items[i];
+        if (marks[cpu] != 0)
+            continue;
+        inner[used] = cpu;
+        parts[part_count++] = (part){&inner[used++], 1, cpu};
+    }
+    mark_children(node, marks, 0);
+    if (status == BJ_OK) {
+        qsort(parts, part_count, sizeof *parts, compare_parts);
+        join_parts(parts, part_count, order, cpus);
+    }
+    free(inner);
+    free(parts);
+    return status;
+}
+
+bj_status bj_emit_order_cpus(const bj_emit_request *request, int **cpus, size_t *count, bj_error *error) {
+    static const char key[] = "topology.tree";
+    const char *name = request->emitter->name;
+    const bj_characteristic *answer = bj_answers_find(&request->profile->answers, key);
+    bj_emit_value value;
+    if (answer == NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
+    if (!bj_emit_accepts(request, answer, &value) || value.claimed) {
+        char reason[BJ_EMIT_REASON_ROOM];
+        bj_emit_describe_refusal(request, answer, reason);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
+    }
+    if (answer->structured == NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a tree, which it is not", name, key);
+    bj_cpu_node tree;
+    bj_status status = bj_profile_read_cpu_tree(key, answer->structured, &tree, error);
+    if (status != BJ_OK)
+        return status;
+    unsigned char *marks = calloc(BJ_CPU_NUMBERS, 1);
+    *cpus = calloc(tree.cpus.count, sizeof **cpus);
+    if (*cpus == NULL || marks == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", tree.cpus.count);
+    else
+        status = order_node(&tree, request->options.order, marks, *cpus, error);
+    free(marks);
+    *count = tree.cpus.count;
+    bj_profile_free_cpu_tree(&tree);
+    if (status != BJ_OK) {
+        free(*cpus);
+        *cpus = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,293 @@
+#include "report/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/cpu_tree.h"
+#include "report/compare_levels.h"
+#include "report/compare_notes.h"
+
+/* Chance of calling one thing different that is not, over all answers of a pair together. */
+#define FALSE_ALARM 0.01
+/* What two runs on one machine differ by beyond their intervals. Of 17 runs on a rented virtual machine (136 pairs) the
+ * largest gaps were 0.5% (clock) among answers of high confidence, and 17% (latency of a shared level) with medium. */
+#define SLACK_HIGH 0.05
+#define SLACK_MEDIUM 0.25
+/* Octaves that a level more or less, or an answer more or less, counts for: ahead of most changes of a number. */
+#define WEIGHT_LEVEL 3.0
+#define WEIGHT_STATUS 2.0
+
+enum { FAMILIES_MOST = 8 };
+
+typedef struct {
+    const bj_profile *a, *b;
+    bj_comparison *comparison;
+    bj_level_match matches[FAMILIES_MOST];
+    double z_limit;
+    bj_error *error;
+} comparing;
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+static bj_confidence lesser(const bj_characteristic *a, const bj_characteristic *b) {
+    return a->confidence < b->confidence ? a->confidence : b->confidence;
+}
+
+/* Standard deviations beyond which |z| falls with that probability. */
+static double find_z(double probability) {
+    double low = 0, high = 10;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (erfc(middle / sqrt(2)) > probability)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static bj_status add(comparing *comparing, const bj_difference *difference) {
+    bj_comparison *comparison = comparing->comparison;
+    if (comparison->count == comparison->room) {
+        size_t room = comparison->room == 0 ? 16 : comparison->room * 2;
+        bj_difference *items = realloc(comparison->items, room * sizeof *items);
+        if (items == NULL)
+            return bj_base_set_error(comparing->error, BJ_ERR_RESOURCE, "no memory for %zu differences", room);
+        comparison->items = items;
+        comparison->room = room;
+    }
+    comparison->items[comparison->count++] = *difference;
+    comparison->certain_count += difference->certain;
+    return BJ_OK;
+}
+
+/* How far the value reaches towards the other's, as a ratio above 1; intervals are for 1.96 standard deviations. */
+static double reach(const bj_characteristic *answer, bool upwards) {
+    if (!answer->has_interval)
+        return 1;
+    double ratio = upwards ? answer->interval[1] / answer->value : answer->value / answer->interval[0];
+    return ratio >= 1 ? ratio : 1; /* also when the lower end is not positive */
+}
+
+/* Whether the intervals are apart by more than the slack and than chance. */
+static bool is_apart(const comparing *comparing, const bj_characteristic *a, const bj_characteristic *b, double slack) {
+    const bj_characteristic *low = a->value < b->value ? a : b, *high = low == a ? b : a;
+    if (low->value == high->value)
+        return false;
+    /* Around zero there are no ratios: the intervals alone must do. */
+    if (!(low->value > 0) || (high->has_interval && !(high->interval[0] > 0)))
+        return (high->has_interval ? high->interval[0] : high->value) >
+               (low->has_interval ? low->interval[1] : low->value);
+    double up = log(reach(low, true)), down = log(reach(high, false));
+    double distance = log(high->value / low->value);
+    return distance > up + down + log1p(slack) && distance > comparing->z_limit * hypot(up, down) / 1.96;
+}
+
+/* What is low on either side may be wrong more often than one time in ten: it is mentioned, and never counts. */
+static bj_status compare_numbers(comparing *comparing, const char *key, const bj_characteristic *a,
+                                 const bj_characteristic *b) {
+    bj_confidence confidence = lesser(a, b);
+    bool certain = confidence >= BJ_CONFIDENCE_MEDIUM || confidence == BJ_CONFIDENCE_NONE;
+    double slack = confidence == BJ_CONFIDENCE_HIGH ? SLACK_HIGH : SLACK_MEDIUM;
+    if (!is_apart(comparing, a, b, slack))
+        return BJ_OK;
+    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .certain = certain, .ratio = NAN};
+    snprintf(difference.key, sizeof difference.key, "%s", key);
+    if (a->value > 0 && b->value > 0)
+        difference.ratio = b->value / a->value;
+    difference.weight = isfinite(difference.ratio) ? fabs(log2(difference.ratio)) : WEIGHT_STATUS;
+    return add(comparing, &difference);
+}
+
+/* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. */
+static bj_status compare_structures(comparing *comparing, const char *key, const bj_characteristic *a,
+                                    const bj_characteristic *b) {
+    bool same;
+    bj_error ignored;
+    if (a->structured == NULL || b->structured == NULL ||
+        bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, &ignored) != BJ_OK)
+        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is not one number", key);
+    if (same)
+        return BJ_OK;
+    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_LEVEL};
+    difference.certain = a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && lesser(a, b) != BJ_CONFIDENCE_LOW;
+    snprintf(difference.key, sizeof difference.key, "%s", key);
+    return add(comparing, &difference);
+}
+
+/* One side answers and the other does not, or not steadily. Only what a machine does not support is sure to be a
+ * property of the machine; what was not seen or failed may be seen next time. */
+static bj_status compare_status(comparing *comparing, const char *key, const bj_characteristic *a,
+                                const bj_characteristic *b) {
+    const bj_characteristic *answering = has_value(a) ? a : b, *other = answering == a ? b : a;
+    bool steady = answering->confidence == BJ_CONFIDENCE_HIGH && answering->status == BJ_ANSWER_OK;
+    bj_difference difference = {.kind = BJ_DIFFERENCE_STATUS, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_STATUS};
+    snprintf(difference.key, sizeof difference.key, "%s", key);
+    if (has_value(a) != has_value(b) && answering->confidence == BJ_CONFIDENCE_LOW)
+        return BJ_OK; /* it may as well have said nothing */
+    if (has_value(a) != has_value(b))
+        difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
+    else if (!has_value(a) && (a->status == BJ_ANSWER_FAILED || b->status == BJ_ANSWER_FAILED))
+        return BJ_OK; /* neither is an answer */
+    else if (has_value(a) && !(steady || (a->status == BJ_ANSWER_UNSTABLE && b->confidence == BJ_CONFIDENCE_HIGH)))
+        return BJ_OK; /* hardly sure in the first place */
+    return add(comparing, &difference);
+}
+
+static bj_status compare_answers(comparing *comparing, const char *key, const bj_characteristic *a,
+                                 const bj_characteristic *b) {
+    comparing->comparison->compared++;
+    if (strcmp(a->unit, b->unit) != 0)
+        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, %s is not %s", key, a->unit,
+                              b->unit);
+    bj_status status = BJ_OK;
+    if (a->status != b->status)
+        status = compare_status(comparing, key, a, b);
+    if (status != BJ_OK || !has_value(a) || !has_value(b))
+        return status;
+    if (a->structured != NULL || b->structured != NULL)
+        return compare_structures(comparing, key, a, b);
+    return compare_numbers(comparing, key, a, b);
+}
+
+static const bj_level_match *find_match(const comparing *comparing, const bj_level_family *family) {
+    return &comparing->matches[family - bj_level_families];
+}
+
+/* Cycles are time by the clock: with both of these compared they say nothing more. */
+static bool is_derived(const char *key, const bj_answers *answers) {
+    size_t length = strlen(key);
+    char twin[64];
+    if (length < 7 || strcmp(key + length - 7, "_cycles") != 0)
+        return false;
+    snprintf(twin, sizeof twin, "%.*s_ns", (int)(length - 7), key);
+    return bj_answers_find(answers, twin) != NULL;
+}
+
+/* The answer of b that goes with one of a; NULL: none. *of_level: because the level is a's alone. */
+static const bj_characteristic *find_partner(const comparing *comparing, const char *key, bool *of_level) {
+    unsigned level;
+    const char *rest;
+    char renamed[96];
+    const bj_level_family *family = bj_report_find_level(key, &level, &rest);
+    *of_level = false;
+    if (family == NULL)
+        return bj_answers_find(&comparing->b->answers, key);
+    unsigned partner = find_match(comparing, family)->partner_of_a[level];
+    *of_level = partner == 0;
+    snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
+    return partner == 0 ? NULL : bj_answers_find(&comparing->b->answers, renamed);
+}
+
+/* Whether an answer of b was met from a's side. */
+static bool has_partner(const comparing *comparing, const char *key) {
+    unsigned level;
+    const char *rest;
+    char renamed[96];
+    const bj_level_family *family = bj_report_find_level(key, &level, &rest);
+    if (family == NULL)
+        return bj_answers_find(&comparing->a->answers, key) != NULL;
+    unsigned partner = find_match(comparing, family)->partner_of_b[level];
+    snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
+    /* A level of b's alone is told as a level. */
+    return partner == 0 || bj_answers_find(&comparing->a->answers, renamed) != NULL;
+}
+
+static bj_status compare_all(comparing *comparing) {
+    const bj_answers *a = &comparing->a->answers, *b = &comparing->b->answers;
+    size_t only_a = 0, only_b = 0;
+    const char *first_a = "", *first_b = "";
+    for (size_t i = 0; i < a->count; i++) {
+        bool of_level;
+        const bj_characteristic *answer = &a->items[i], *partner = find_partner(comparing, answer->key, &of_level);
+        if (of_level || is_derived(answer->key, a))
+            continue;
+        if (partner == NULL) {
+            first_a = only_a++ == 0 ? answer->key : first_a;
+            continue;
+        }
+        bj_status status = compare_answers(comparing, answer->key, answer, partner);
+        if (status != BJ_OK)
+            return status;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (!is_derived(b->items[i].key, b) && !has_partner(comparing, b->items[i].key))
+            first_b = only_b++ == 0 ? b->items[i].key : first_b;
+    bj_status status = BJ_OK;
+    if (only_a > 0)
+        status = bj_report_note(comparing->comparison, comparing->error,
+                                "not compared: %zu answers that only the first has (%s, ...)", only_a, first_a);
+    if (status == BJ_OK && only_b > 0)
+        status = bj_report_note(comparing->comparison, comparing->error,
+                                "not compared: %zu answers that only the second has (%s, ...)", only_b, first_b);
+    return status;
+}
+
+/* A level is gone for sure when both counts are; otherwise it is only mentioned. */
+static bj_status compare_level_counts(comparing *comparing, const bj_level_match *match) {
+    const bj_level_family *family = match->family;
+    const bj_characteristic *a = bj_answers_find(&comparing->a->answers, family->count_key);
+    const bj_characteristic *b = bj_answers_find(&comparing->b->answers, family->count_key);
+    if (a == NULL || b == NULL || !has_value(a) || !has_value(b))
+        return BJ_OK;
+    bool certain = lesser(a, b) >= BJ_CONFIDENCE_MEDIUM && is_apart(comparing, a, b, SLACK_HIGH);
+    for (unsigned side = 0; side < 2; side++) {
+        const unsigned *partners = side == 0 ? match->partner_of_a : match->partner_of_b;
+        unsigned count = side == 0 ? match->count_a : match->count_b;
+        const bj_answers *answers = side == 0 ? &comparing->a->answers : &comparing->b->answers;
+        for (unsigned level = 1; level <= count; level++) {
+            if (partners[level] != 0)
+                continue;
+            bj_difference difference = {.kind = side == 0 ? BJ_DIFFERENCE_LEVEL_GONE : BJ_DIFFERENCE_LEVEL_NEW,
+                                        .certain = certain,
+                                        .ratio = NAN,
+                                        .weight = WEIGHT_LEVEL};
+            char key[64];
+            snprintf(key, sizeof key, "%s%u.%s", family->prefix, level, family->lead);
+            snprintf(difference.key, sizeof difference.key, "%s%u", family->prefix, level);
+            *(side == 0 ? &difference.a : &difference.b) = bj_answers_find(answers, key);
+            bj_status status = add(comparing, &difference);
+            if (status != BJ_OK)
+                return status;
+        }
+    }
+    return BJ_OK;
+}
+
+static int compare_weights(const void *left, const void *right) {
+    const bj_difference *a = left, *b = right;
+    if (a->certain != b->certain)
+        return a->certain ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return strcmp(a->key, b->key);
+}
+
+bj_status bj_report_compare(const bj_profile *a, const bj_profile *b, bj_comparison *comparison, bj_error *error) {
+    *comparison = (bj_comparison){0};
+    size_t numbers = a->answers.count < b->answers.count ? a->answers.count : b->answers.count;
+    comparing comparing = {.a = a, .b = b, .comparison = comparison, .error = error};
+    comparing.z_limit = find_z(FALSE_ALARM / (double)(numbers > 0 ? numbers : 1));
+    for (size_t i = 0; i < bj_level_family_count; i++)
+        bj_report_match_levels(&bj_level_families[i], &a->answers, &b->answers, &comparing.matches[i]);
+    bj_status status = bj_report_note_environment(comparison, a, b, error);
+    if (status == BJ_OK)
+        status = compare_all(&comparing);
+    for (size_t i = 0; i < bj_level_family_count && status == BJ_OK; i++)
+        status = compare_level_counts(&comparing, &comparing.matches[i]);
+    if (status == BJ_OK && comparison->count > 0)
+        qsort(comparison->items, comparison->count, sizeof *comparison->items, compare_weights);
+    if (status != BJ_OK)
+        bj_report_free_comparison(comparison);
+    return status;
+}
+
+void bj_report_free_comparison(bj_comparison *comparison) {
+    free(comparison->items);
+    bj_strings_free(&comparison->notes);
+    *comparison = (bj_comparison){0};
+}

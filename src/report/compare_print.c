@@ -1,0 +1,170 @@
+#include "report/compare_print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "profile/json_text.h"
+#include "profile/number.h"
+#include "report/terminal_text.h"
+
+enum { INDENT = 2, KEY_WIDTH = 30 };
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+/* "512 KiB (505 KiB .. 520 KiB), high" */
+static void format_side(const bj_characteristic *answer, char *text, size_t room) {
+    char value[48], low[48], high[48], interval[120] = "";
+    if (answer == NULL) {
+        snprintf(text, room, "nothing");
+        return;
+    }
+    if (!has_value(answer)) {
+        snprintf(text, room, "%s (%s)", bj_answer_status_name(answer->status), answer->reason);
+        return;
+    }
+    if (answer->structured != NULL) {
+        snprintf(text, room, "%.200s", answer->structured);
+        return;
+    }
+    bj_report_format_quantity(answer->value, answer->unit, value);
+    if (answer->has_interval) {
+        bj_report_format_quantity(answer->interval[0], answer->unit, low);
+        bj_report_format_quantity(answer->interval[1], answer->unit, high);
+        if (strcmp(low, high) != 0)
+            snprintf(interval, sizeof interval, " (%s .. %s)", low, high);
+    }
+    snprintf(text, room, "%s%s%s%s%s", value, interval, answer->status == BJ_ANSWER_UNSTABLE ? ", unstable" : "",
+             answer->confidence != BJ_CONFIDENCE_NONE ? ", " : "",
+             answer->confidence != BJ_CONFIDENCE_NONE ? bj_confidence_name(answer->confidence) : "");
+}
+
+static void format_difference(const bj_difference *difference, char *text, size_t room) {
+    char a[320], b[320], factor[48];
+    format_side(difference->a, a, sizeof a);
+    format_side(difference->b, b, sizeof b);
+    if (difference->kind == BJ_DIFFERENCE_LEVEL_GONE) {
+        snprintf(text, room, "this level is gone; it had %s", a);
+    } else if (difference->kind == BJ_DIFFERENCE_LEVEL_NEW) {
+        snprintf(text, room, "this level is new; it has %s", b);
+    } else {
+        bj_profile_format_number(bj_profile_round_number(difference->ratio, 3), factor);
+        bool renamed = difference->b != NULL && strcmp(difference->b->key, difference->key) != 0;
+        snprintf(text, room, "%s, then %s%s%s%s%s", a, renamed ? difference->b->key : "", renamed ? " " : "", b,
+                 isfinite(difference->ratio) ? ": x " : "", isfinite(difference->ratio) ? factor : "");
+    }
+}
+
+static void print_part(FILE *out, const bj_comparison *comparison, bool certain, bj_ink ink,
+                       const bj_terminal_style *style) {
+    for (size_t i = 0; i < comparison->count; i++) {
+        const bj_difference *difference = &comparison->items[i];
+        char text[800];
+        if (difference->certain != certain)
+            continue;
+        format_difference(difference, text, sizeof text);
+        fprintf(out, "%*s", INDENT, "");
+        size_t width = strlen(difference->key) + 2 > KEY_WIDTH ? strlen(difference->key) + 2 : KEY_WIDTH;
+        bj_report_print_text(out, style, ink, difference->key, width);
+        bj_report_print_wrapped(out, style, BJ_INK_PLAIN, text, INDENT + KEY_WIDTH, INDENT + width);
+    }
+}
+
+void bj_report_print_comparison(FILE *out, const bj_comparison *comparison, const bj_terminal_style *style) {
+    char line[160];
+    if (comparison->certain_count == 0)
+        snprintf(line, sizeof line, "same: none of %zu answers differs by more than measuring twice would",
+                 comparison->compared);
+    else
+        snprintf(line, sizeof line, "different: %zu findings among %zu answers, what matters most first",
+                 comparison->certain_count, comparison->compared);
+    bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
+    putc('\n', out);
+    print_part(out, comparison, true, BJ_INK_BAD, style);
+    if (comparison->count > comparison->certain_count) {
+        fputs("\nperhaps different, but not sure enough to count:\n", out);
+        print_part(out, comparison, false, BJ_INK_DOUBTFUL, style);
+    }
+    if (comparison->notes.count > 0)
+        fputs("\nnotes, first and second profile:\n", out);
+    for (size_t i = 0; i < comparison->notes.count; i++) {
+        fprintf(out, "%*s", INDENT, "");
+        bj_report_print_wrapped(out, style, BJ_INK_PLAIN, comparison->notes.items[i], INDENT + 2, INDENT);
+    }
+}
+
+static void append_side(bj_json_text *json, const char *name, const bj_characteristic *answer) {
+    bj_json_append_key(json, name);
+    if (answer == NULL) {
+        bj_json_append(json, "null");
+        return;
+    }
+    bj_json_append(json, "{");
+    bj_json_append_text_member(json, "key", answer->key);
+    bj_json_append_key(json, "value");
+    if (!has_value(answer))
+        bj_json_append(json, "null");
+    else if (answer->structured != NULL)
+        bj_json_append(json, answer->structured);
+    else
+        bj_json_append_number(json, answer->value);
+    bj_json_append_text_member(json, "unit", answer->unit);
+    if (answer->has_interval && has_value(answer) && answer->structured == NULL) {
+        bj_json_append_key(json, "interval");
+        bj_json_append(json, "[");
+        bj_json_append_number(json, answer->interval[0]);
+        bj_json_append(json, ", ");
+        bj_json_append_number(json, answer->interval[1]);
+        bj_json_append(json, "]");
+    }
+    bj_json_append_text_member(json, "status", bj_answer_status_name(answer->status));
+    if (answer->confidence != BJ_CONFIDENCE_NONE)
+        bj_json_append_text_member(json, "confidence", bj_confidence_name(answer->confidence));
+    bj_json_append(json, "}");
+}
+
+static void append_part(bj_json_text *json, const char *name, const bj_comparison *comparison, bool certain) {
+    static const char *const kinds[] = {
+        [BJ_DIFFERENCE_VALUE] = "value",
+        [BJ_DIFFERENCE_STATUS] = "status",
+        [BJ_DIFFERENCE_LEVEL_GONE] = "level_gone",
+        [BJ_DIFFERENCE_LEVEL_NEW] = "level_new",
+    };
+    bool first = true;
+    bj_json_append(json, ",\n  ");
+    bj_json_append_string(json, name);
+    bj_json_append(json, ": [");
+    for (size_t i = 0; i < comparison->count; i++) {
+        const bj_difference *difference = &comparison->items[i];
+        if (difference->certain != certain)
+            continue;
+        bj_json_append(json, first ? "\n    {" : ",\n    {");
+        first = false;
+        bj_json_append_text_member(json, "key", difference->key);
+        bj_json_append_text_member(json, "kind", kinds[difference->kind]);
+        if (isfinite(difference->ratio))
+            bj_json_append_number_member(json, "ratio", bj_profile_round_number(difference->ratio, BJ_ANSWER_DIGITS));
+        append_side(json, "a", difference->a);
+        append_side(json, "b", difference->b);
+        bj_json_append(json, "}");
+    }
+    bj_json_append(json, first ? "]" : "\n  ]");
+}
+
+bj_status bj_report_comparison_to_json(const bj_comparison *comparison, char **text, bj_error *error) {
+    bj_json_text json = {0};
+    bj_json_append(&json, "{\n  \"verdict\": ");
+    bj_json_append_string(&json, comparison->certain_count == 0 ? "same" : "different");
+    bj_json_append(&json, ",\n  \"compared\": ");
+    bj_json_append_u64(&json, comparison->compared);
+    append_part(&json, "differences", comparison, true);
+    append_part(&json, "doubtful", comparison, false);
+    bj_json_append(&json, ",\n  \"notes\": [");
+    for (size_t i = 0; i < comparison->notes.count; i++) {
+        bj_json_append(&json, i == 0 ? "\n    " : ",\n    ");
+        bj_json_append_string(&json, comparison->notes.items[i]);
+    }
+    bj_json_append(&json, comparison->notes.count > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    return bj_json_finish(&json, text, NULL, error);
+}

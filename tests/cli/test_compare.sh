@@ -1,0 +1,60 @@
+#!/bin/sh
+# compare: the same machine with other seeds is the same, one with a level halved is not, and the level is named.
+. "$(dirname "$0")/lib.sh"
+profile=$here/profile.json
+
+sed 's/"level": 2, "size": 1048576/"level": 2, "size": 524288/' "$machine" >halved.json
+cmp -s halved.json "$machine" && complain "no second level of 1 MiB to halve in $machine"
+for seed in 1 2; do
+    expect 0 run cache line --machine "sim:$machine" --seed $seed -o same$seed.json --quiet
+done
+expect 0 run cache line --machine sim:halved.json --seed 3 -o halved.profile --quiet
+
+expect 0 compare same1.json same2.json
+out_has "same: none of"
+grep -q "^  cache" out && complain "a level is said to differ"
+expect 0 compare same1.json same1.json
+expect 1 compare same1.json halved.profile
+out_has "different: "
+out_has "cache.L2.size_bytes"
+out_has "cache.L2.capacity_bytes"
+grep -q "^  cache.L1" out && complain "the first level is said to differ"
+expect 1 compare halved.profile same2.json
+out_has "cache.L2.size_bytes"
+
+expect 1 compare same1.json halved.profile --json
+out_has '"verdict": "different"'
+if command -v python3 >/dev/null; then
+    python3 - out <<'END' || complain "JSON of a comparison"
+import json, sys
+found = json.load(open(sys.argv[1]))
+keys = {entry["key"] for entry in found["differences"]}
+assert found["verdict"] == "different" and "cache.L2.size_bytes" in keys, keys
+assert not any(key.startswith("cache.L1") for key in keys), keys
+size = next(entry for entry in found["differences"] if entry["key"] == "cache.L2.size_bytes")
+assert 0.4 < size["ratio"] < 0.6 and size["a"]["unit"] == "bytes" and size["kind"] == "value", size
+END
+fi
+expect 0 compare same1.json same2.json --json
+out_has '"verdict": "same"'
+out_has '"differences": []'
+
+# Notes and doubts are no differences; control characters of a file stay out of the page.
+sed 's/Linux 6.1/Linux 6.2/; s/"status": "failed", "reason"/"status": "undetermined", "reason"/' "$profile" >other.json
+expect 0 compare "$profile" other.json
+out_has "system: Linux 6.1, then Linux 6.2"
+LC_ALL=C grep -q "$(printf '\033')" out && complain "escape sequence on the page"
+
+# Trouble is 2, whatever it is.
+expect 2 compare same1.json
+one_line_error
+expect 2 compare same1.json missing.json
+one_line_error
+expect 2 compare . same1.json
+one_line_error
+expect 2 compare same1.json same2.json third.json
+one_line_error
+expect 2 compare same1.json same2.json --jsn
+one_line_error
+err_has "did you mean 'json'?"
+finish

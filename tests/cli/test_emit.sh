@@ -1,0 +1,219 @@
+#!/bin/sh
+# emit: every format is taken by whom it is for, and nothing is written of what is not certain enough.
+. "$(dirname "$0")/lib.sh"
+profile=$here/emit_profile.json
+valid "$profile"
+
+# refuses FORMAT FILE TEXT [OPTION...]: exit status 1, one line with the text, no file.
+refuses() {
+    format=$1 file=$2 text=$3
+    shift 3
+    expect 1 emit "$format" "$file" "$@"
+    one_line_error
+    err_has "$text"
+    expect 1 emit "$format" "$file" -o refused.out "$@"
+    [ -e refused.out ] && complain "emit $format wrote a file though it refused"
+}
+without() { # without KEY: the profile without that answer, as without.json
+    grep -vF "\"$1\":" "$profile" >without.json
+    grep -qF "\"$1\":" "$profile" || complain "no $1 to leave out"
+}
+# with KEY FIELD-TEXT NEW-TEXT: the profile with one field of an answer changed, as with.json
+with() {
+    sed "/\"$1\":/s|$2|$3|" "$profile" >with.json
+    cmp -s with.json "$profile" && complain "nothing to change in $1"
+}
+
+# C: compiles, and gives numbers and texts.
+expect 0 emit c-header "$profile" -o profile.h
+[ -s out ] && complain "nothing expected on standard output"
+if command -v gcc >/dev/null; then
+    cat >use.c <<'END'
+#include "profile.h"
+#include "profile.h"
+#include <string.h>
+int main(void) {
+    static char block[BLACKJACK_CACHE_L1_SIZE_BYTES];
+    double wait = BLACKJACK_MEMORY_LATENCY_NS;
+#ifdef BLACKJACK_X_WOBBLY
+    return 4;
+#endif
+    return sizeof block == 32768 && wait == 101.5 &&
+           strcmp(BLACKJACK_X_TEXT, "[\"it's \\\"$HOME\\\"; `id` \\\\ ${X}\", {\"a;b\": \"*/\"}]") == 0 ? 0 : 3;
+}
+END
+    gcc -std=c11 -Wall -Wextra -Werror use.c -o use 2>err || complain "gcc does not take the header"
+    ./use || complain "the header gives something else"
+    gcc -x c++ -fsyntax-only use.c 2>err || grep -q cc1plus err || complain "C++ does not take the header"
+fi
+
+# sh: sets the variables and runs nothing.
+expect 0 emit sh "$profile" -o profile.sh
+(
+    set -eu
+    HOME=wrong
+    . ./profile.sh
+    [ "$BLACKJACK_CACHE_L1_SIZE_BYTES" -eq 32768 ]
+    [ "$BLACKJACK_MEMORY_LATENCY_NS" = 101.5 ]
+    [ "$BLACKJACK_X_TEXT" = '["it'\''s \"$HOME\"; `id` \\ ${X}", {"a;b": "*/"}]' ]
+    [ "${BLACKJACK_X_WOBBLY-unset}" = unset ]
+) 2>err || complain "the shell does not take it"
+
+# cmake: the same.
+expect 0 emit cmake "$profile" -o profile.cmake
+if command -v cmake >/dev/null; then
+    cat >use.cmake <<'END'
+include(profile.cmake)
+if(NOT BLACKJACK_CACHE_L1_SIZE_BYTES EQUAL 32768 OR DEFINED BLACKJACK_X_WOBBLY)
+  message(FATAL_ERROR "size")
+endif()
+file(WRITE text.txt "${BLACKJACK_X_TEXT}")
+END
+    cmake -P use.cmake >out 2>err || complain "cmake does not take it"
+    printf '%s' '["it'\''s \"$HOME\"; `id` \\ ${X}", {"a;b": "*/"}]' | cmp -s - text.txt || complain "text in cmake"
+fi
+
+expect 0 emit json "$profile"
+if command -v python3 >/dev/null; then
+    python3 - out "$profile" <<'END' || complain "flat JSON"
+import json, sys
+flat = json.load(open(sys.argv[1]))
+whole = json.load(open(sys.argv[2]))["characteristics"]
+wanted = {key: answer["value"] for key, answer in whole.items()
+          if answer["status"] == "ok" and answer.get("confidence") != "low"}
+assert flat == wanted, set(flat) ^ set(wanted)
+END
+fi
+
+# What is not certain enough, and the two ways to have it all the same.
+expect 0 emit sh "$profile" --min-confidence low
+out_has "BLACKJACK_X_WOBBLY=7"
+out_has "BLACKJACK_MEMORY_COPY_GBS=10"
+expect 0 emit sh "$profile" --allow-claimed
+out_has "BLACKJACK_X_WOBBLY=8"
+out_has "claimed by the operating system, not measured"
+out_has "BLACKJACK_CACHE_L3_SIZE_BYTES=8388608"
+expect 0 emit sh "$profile" --min-confidence high
+out_has "BLACKJACK_CACHE_L2_SIZE_BYTES is left out: its confidence is only medium"
+expect 0 emit sh "$profile" --min-confidence high --allow-claimed
+out_has "BLACKJACK_CACHE_L3_SIZE_BYTES=16777216"
+printf '{"format": "blackjack-profile/1", "characteristics": {}}' >empty.json
+printf '{"format": "blackjack-profile/1", "characteristics": {"a.b": {"value": 1, "unit": "", "status": "ok"}, "a_b": {"value": 2, "unit": "", "status": "ok"}}}' >twins.json
+for format in c-header cmake sh json; do
+    refuses $format empty.json "none of the profile's 0 answers"
+done
+refuses sh twins.json "BLACKJACK_A_B"
+
+# gcc takes the parameters and has them afterwards.
+expect 0 emit gcc-params "$profile"
+out_is "--param l1-cache-size=32 --param l1-cache-line-size=64 --param l2-cache-size=256"
+if command -v gcc >/dev/null; then
+    # shellcheck disable=SC2046
+    gcc $(cat out) -Q --help=params >params 2>err || complain "gcc refuses the parameters"
+    for want in "l1-cache-size= *	*32$" "l1-cache-line-size= *	*64$" "l2-cache-size= *	*256$"; do
+        grep -q -e "$want" params || complain "gcc has another $want"
+    done
+    echo 'int main(void) { return 0; }' >main.c
+    gcc -O2 -fprefetch-loop-arrays @out main.c -o main 2>err || complain "gcc @FILE"
+fi
+refuses gcc-params empty.json "gcc-params needs cache.levels, which the profile does not have"
+with cache.L2.size_bytes '"medium"' '"low"'
+refuses gcc-params with.json "cache.L2.size_bytes: its confidence is only low; --min-confidence low takes it"
+expect 0 emit gcc-params with.json --min-confidence low
+with cache.L3.size_bytes '"status": "ok"' '"status": "unstable", "reason": "moves"'
+expect 0 emit gcc-params with.json
+refuses blis with.json "cache.L3.size_bytes: unstable: moves"
+refuses hwloc-xml with.json "cache.L3.size_bytes: unstable: moves"
+expect 0 emit blis with.json --allow-claimed
+with cache.levels '"value": 3, "unit": "count", "interval": .3, 3.' '"value": 1, "unit": "count", "interval": [1, 1]'
+expect 0 emit gcc-params with.json
+out_is "--param l1-cache-size=32 --param l1-cache-line-size=64"
+refuses blis with.json "cache.levels from 2"
+
+# blis: the paper's example, and everything can be sourced.
+expect 0 emit blis "$profile" --vector-bytes 32 -o blis.sh
+(. ./blis.sh && [ "$MR $NR $KC $MC" = "8 4 256 96" ] && [ "$NC" -gt 0 ]) || complain "blis: $(grep = blis.sh)"
+expect 0 emit blis "$profile" --kernel 6x8
+out_has "MR=6"
+out_has "NR=8"
+expect 0 emit blis "$profile" --type double --kernel 8x6
+out_has "since its ways are not known"
+refuses blis "$profile" "op.float.mul.latency" --type float
+without op.double.mul.latency
+refuses blis without.json "--kernel MRxNR does without"
+without cache.L1.associativity
+refuses blis without.json "cache.L1.associativity"
+
+# hwloc: imports it, and finds the measured numbers.
+expect 0 emit hwloc-xml "$profile" -o topology.xml
+if command -v lstopo-no-graphics >/dev/null && command -v hwloc-info >/dev/null; then
+    hwloc-info -i topology.xml >out 2>err || complain "hwloc-info does not take it"
+    [ -s err ] && complain "hwloc-info complains"
+    grep -Eq '2 L3Cache' out || complain "two third levels"
+    grep -Eq '4 L1dCache' out || complain "four first levels"
+    grep -Eq '8 PU' out || complain "eight cpus"
+    lstopo-no-graphics -i topology.xml --memattrs >out 2>err || complain "lstopo does not take it"
+    [ -s err ] && complain "lstopo complains"
+    grep -A1 "name .Latency'" out | grep -q '= 102 ' || complain "latency"
+    grep -A1 "name .ReadBandwidth'" out | grep -q '= 11921 ' || complain "bandwidth"
+    hwloc-info -i topology.xml L3:0 >out 2>err || complain "hwloc-info of a level"
+    grep -q 'size = 8388608' out || complain "size of the third level"
+    hwloc-info -i topology.xml L1:0 >out 2>err
+    grep -q 'BlackjackLatencyNs = 1.25' out || complain "latency of the first level"
+    # Sharing that is not known: only the measured cpu has caches.
+    grep -v sharing "$profile" >alone.json
+    "$blackjack" emit hwloc-xml alone.json -o alone.xml || complain "without sharing"
+    hwloc-info -i alone.xml >out 2>err || complain "hwloc-info without sharing"
+    grep -Eq '1 L3Cache' out && grep -Eq '8 PU' out || complain "one cpu has caches, eight are there"
+fi
+with cache.L3.sharing '0, 4, 1, 5' '0, 1, 5'
+sed 's/\[2, 6, 3, 7\]/[2, 6, 3, 7, 4]/' with.json >crossed.json
+refuses hwloc-xml crossed.json "levels that nest"
+without memory.latency_ns
+refuses hwloc-xml without.json "memory.latency_ns"
+
+# Places: neighbours first, or far apart first.
+expect 0 emit omp-places "$profile"
+out_is "{0},{4},{1},{5},{2},{6},{3},{7}"
+expect 0 emit omp-places "$profile" --order spread
+out_is "{0},{2},{1},{3},{4},{6},{5},{7}"
+expect 0 emit rankfile "$profile" --order spread --host node7
+out_has "rank 1=node7 slot=2"
+out_has "rank 7=node7 slot=7"
+[ "$(grep -c '^rank ' out)" -eq 8 ] || complain "eight ranks"
+if command -v gcc >/dev/null && echo 'int main(void) { return 0; }' >omp.c && gcc -fopenmp omp.c -o omp 2>err; then
+    expect 0 emit omp-places "$profile"
+    OMP_DISPLAY_ENV=true OMP_PLACES=$(sed 's/,{[^0].*//' out) ./omp 2>&1 | grep -qi "invalid" && complain "OpenMP"
+fi
+for format in omp-places rankfile; do
+    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have"
+done
+with topology.tree '"cpus": .0, 1, 2, 3, 4, 5, 6, 7.' '"cpus": [0]'
+expect 2 emit omp-places with.json
+one_line_error
+err_has "topology.tree: expected"
+
+# Usage.
+for words in "" "sh" "shh $profile" "sh $profile extra" "sh missing.json" "sh ." "sh $profile --min-confidence very" \
+    "rankfile $profile --order far" "rankfile $profile --host a=b" "blis $profile --type int" \
+    "blis $profile --kernel 8" "blis $profile --kernel 0x4" "blis $profile --kernel 8x6x4" \
+    "blis $profile --kernel 99999999999999999999x1" "blis $profile --vector-bytes 12" "sh $profile --output" \
+    "sh $profile -o profile.sh" "sh $profile -o ."; do
+    expect 2 emit $words
+    one_line_error
+done
+expect 2 emit gcc-param "$profile"
+err_has "did you mean 'gcc-params'?"
+expect 0 emit sh "$profile" -o profile.sh --force
+expect 3 emit sh "$profile" -o nowhere/profile.sh
+one_line_error
+expect 0 help emit
+for format in c-header cmake sh json gcc-params blis hwloc-xml omp-places rankfile; do
+    out_has "  $format "
+done
+make_comma_locale
+if [ -n "$comma_locale" ]; then
+    LOCPATH=$comma_locale LC_ALL=de_DE.UTF-8 "$blackjack" emit sh "$profile" >out 2>err
+    out_has "BLACKJACK_MEMORY_LATENCY_NS=101.5"
+fi
+finish

@@ -162,7 +162,8 @@ static void set_trees(bj_sim_cache *cache, const turns *turn) {
     }
 }
 
-static inline uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cache_shape *shape, uint64_t address) {
+static inline uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cache_shape *shape,
+                                   uint64_t address) {
     uint64_t physical = shape->mapped == BJ_SIM_PHYSICAL ? bj_sim_translate(hierarchy->space, address) : 0;
     return bj_sim_pick_set(shape, address, physical);
 }

@@ -27,7 +27,7 @@ static size_t cut_ramp(const bj_round_summary *s, const bj_level *level, size_t 
     size_t kept = bj_stats_cut_points(s, bj_stats_ramp_of(s, index, level_count), first, last, x, y, error);
     for (size_t i = 0, k = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
-            y[k] = fmax(y[k] - s->removed[i], s->y[i] / 2);
+            y[k] = fmax(y[k] - s->removed[i], s->y[0]);
             k++;
         }
     return kept;

@@ -199,13 +199,14 @@ static bool is_plain_edge(const scene *s, size_t index) {
 static bool is_cache_edge(const scene *s, size_t index) {
     if (!is_plain_edge(s, index) || s->hints == NULL || s->hints->removed == NULL)
         return is_plain_edge(s, index);
-    /* A rise no larger than what was taken off across it may be an error of that estimate, and so may be twice that
-     * share of it on a noisy machine. */
+    /* What is left of a TLB's cost after a wrong estimate of it is no edge. */
     const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
+    const double *doubt = s->hints->removed_error != NULL ? s->hints->removed_error : s->hints->removed;
     double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
-    double removed = interpolate(s->log_x, s->hints->removed, s->count, above->first) -
-                     interpolate(s->log_x, s->hints->removed, s->count, below->base_at);
-    return high / low >= RISE_WITHOUT_TLB + 2 * fmax(0, removed) / low && high - low > removed;
+    /* A model that is wrong is so on both plateaus in the same way: not the sum. */
+    double error = fmax(interpolate(s->log_x, doubt, s->count, above->first),
+                        interpolate(s->log_x, doubt, s->count, below->base_at));
+    return high / low >= RISE_WITHOUT_TLB + error / low;
 }
 
 /* Edges that are no cache's are merged away, the smallest first: the plateau then begins where the lower one did. */

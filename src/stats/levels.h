@@ -42,8 +42,9 @@ typedef struct {
 } bj_level_set;
 
 typedef struct {
-    double noise;          /* relative standard error of a y; 0: unknown */
-    const double *removed; /* the cost of TLB misses that was taken off each y; NULL: it is still in there */
+    double noise;                /* relative standard error of a y; 0: unknown */
+    const double *removed;       /* the cost of TLB misses that was taken off each y; NULL: it is still in there */
+    const double *removed_error; /* by how much that may be wrong; NULL: by all of it */
 } bj_level_hints;
 
 /* x ascending and distinct, y positive. Fewer than 4 points: no level. */

@@ -16,6 +16,8 @@
 /* The first level is virtually indexed, so that luck has no part in it, and so small that any neighbour on the same
  * core empties it: only the quietest rounds show all of it. */
 #define LOWEST_OF_ROUNDS 0.1
+/* A dense walk also drives the page tables out of the caches, which the twins hardly do. */
+#define TLB_MODEL_ERROR 0.25
 /* How much of the plateau before a ramp the model sees: enough to know the latency there. */
 #define RAMP_OCTAVES 1.5
 /* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
@@ -34,6 +36,7 @@ void bj_stats_free_summary(bj_round_summary *s) {
     free(s->y);
     free(s->own);
     free(s->removed);
+    free(s->removed_error);
     free(s->lowest);
     free(s->middle);
     free(s->error);
@@ -58,6 +61,7 @@ bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_su
     s->y = malloc(points * sizeof(double));
     s->own = malloc(points * sizeof(double));
     s->removed = malloc(points * sizeof(double));
+    s->removed_error = malloc(points * sizeof(double));
     s->lowest = malloc(points * sizeof(double));
     s->middle = malloc(points * sizeof(double));
     s->error = calloc(points, sizeof(double));
@@ -67,9 +71,9 @@ bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_su
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
     s->ramp_x = malloc(3 * points * sizeof(double));
-    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->lowest == NULL ||
-        s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL || s->packed_x == NULL ||
-        s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
+    if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->removed_error == NULL ||
+        s->lowest == NULL || s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL ||
+        s->packed_x == NULL || s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
         bj_stats_free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
@@ -121,6 +125,14 @@ double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
             cost += (s->tlb[i] - s->tlb[i - 1]) * (1 - reach / x);
     }
     return cost;
+}
+
+/* How wrong that may be: the reach lies somewhere between two extents, and the model of a dense walk is a model. */
+static double tlb_error_at(const bj_round_summary *s, double x) {
+    double between = 0;
+    for (size_t i = 1; i < s->twin_count && s->twin_x[i - 1] < x; i++)
+        between += (s->tlb[i] - s->tlb[i - 1]) * (fmin(s->twin_x[i], x) - s->twin_x[i - 1]) / x;
+    return between + TLB_MODEL_ERROR * bj_stats_tlb_cost_at(s, x);
 }
 
 /* The difference of the twins is what one visit a page costs more than the packed twin's visits to fewer pages; those
@@ -233,11 +245,14 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
     /* Where luck has no part, levels are looked for in the quietest rounds: disturbance makes stairs of its own. */
     const double *quiet = q->lucky_frames ? s->y : s->lowest;
     for (size_t i = 0; i < s->count; i++) {
-        /* Never more than half: an estimate of the TLB's cost that eats the access time is no estimate. */
-        s->removed[i] = fmin(bj_stats_tlb_cost_at(s, s->x[i]), quiet[i] / 2);
+        /* An estimate of the TLB's cost that eats even the first level's access time is no estimate. */
+        double cost = bj_stats_tlb_cost_at(s, s->x[i]);
+        s->removed[i] = fmin(cost, fmax(0, quiet[i] - quiet[0]));
+        s->removed_error[i] = tlb_error_at(s, s->x[i]) + (cost - s->removed[i]);
         s->own[i] = quiet[i] - s->removed[i];
     }
     s->hints.removed = s->twin_count > 1 ? s->removed : NULL;
+    s->hints.removed_error = s->removed_error;
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);

@@ -17,6 +17,7 @@ typedef struct {
     const bj_hierarchy_request *request;
     double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
     double *own, *removed;   /* y without the TLB's cost, and that */
+    double *removed_error;   /* by how much that may be wrong */
     double *lowest, *middle; /* y by a lower quantile and by the mean; do not fall */
     double *error;           /* standard error of each point of the request, over all rounds */
     double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */

@@ -35,6 +35,7 @@
 typedef struct {
     double first, last; /* log2 x of the plateau (after merges: from the first to the last valley) */
     double base_at;     /* log2 x of the end of the last valley merged into it */
+    double latency_at;  /* log2 x where its latency is read */
     double slope;
     bool lone;
     bool hides_edge; /* one was merged into it that only the margin for the TLB's cost kept from being a cache's */
@@ -95,8 +96,11 @@ static void find_valleys(scene *s) {
         bool falls = first == 0 || s->slope[first - 1] > s->slope[first];
         bool rises = last + 1 == s->grid_count || s->slope[last + 1] > s->slope[first];
         if (falls && rises)
-            s->plateaus[s->plateau_count++] = (plateau){
-                .first = s->grid[first], .last = s->grid[last], .base_at = s->grid[last], .slope = s->slope[first]};
+            s->plateaus[s->plateau_count++] = (plateau){.first = s->grid[first],
+                                                        .last = s->grid[last],
+                                                        .base_at = s->grid[last],
+                                                        .latency_at = s->grid[first],
+                                                        .slope = s->slope[first]};
         first = last + 1;
     }
 }
@@ -106,12 +110,19 @@ static void remove_plateau(scene *s, size_t index) {
     s->plateau_count--;
 }
 
-static double peak_between(const scene *s, const plateau *left, const plateau *right) {
-    double peak = 0;
+/* Where the slope between two plateaus is largest; at the left one: nowhere. */
+static size_t find_peak(const scene *s, const plateau *left, const plateau *right) {
+    size_t peak = s->grid_count;
     for (size_t i = 0; i < s->grid_count; i++)
-        if (s->grid[i] >= left->last && s->grid[i] <= right->first && s->slope[i] > peak)
-            peak = s->slope[i];
+        if (s->grid[i] >= left->last && s->grid[i] <= right->first && s->slope[i] > 0 &&
+            (peak == s->grid_count || s->slope[i] > s->slope[peak]))
+            peak = i;
     return peak;
+}
+
+static double peak_between(const scene *s, const plateau *left, const plateau *right) {
+    size_t peak = find_peak(s, left, right);
+    return peak < s->grid_count ? s->slope[peak] : 0;
 }
 
 static void drop_shallow_valleys(scene *s) {
@@ -163,7 +174,7 @@ static void add_lone_levels(scene *s) {
             continue;
         memmove(&s->plateaus[above + 1], &s->plateaus[above], (s->plateau_count - above) * sizeof(plateau));
         double at = s->log_x[sample];
-        s->plateaus[above] = (plateau){.first = at, .last = at, .base_at = at, .lone = true};
+        s->plateaus[above] = (plateau){.first = at, .last = at, .base_at = at, .latency_at = at, .lone = true};
         s->plateau_count++;
     }
 }
@@ -196,17 +207,37 @@ static bool is_plain_edge(const scene *s, size_t index) {
     return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
 }
 
+/* What the rise from one plateau to the next may owe to a wrong estimate of the TLB's cost. A model that is wrong is so
+ * on both plateaus in the same way: not the sum. */
+static double doubt_of_rise(const scene *s, size_t index) {
+    const double *doubt = s->hints->removed_error != NULL ? s->hints->removed_error : s->hints->removed;
+    return fmax(interpolate(s->log_x, doubt, s->count, s->plateaus[index + 1].first),
+                interpolate(s->log_x, doubt, s->count, s->plateaus[index].base_at));
+}
+
 static bool is_cache_edge(const scene *s, size_t index) {
     if (!is_plain_edge(s, index) || s->hints == NULL || s->hints->removed == NULL)
         return is_plain_edge(s, index);
-    /* What is left of a TLB's cost after a wrong estimate of it is no edge. */
-    const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
-    const double *doubt = s->hints->removed_error != NULL ? s->hints->removed_error : s->hints->removed;
-    double low = exp2(log_y_at(s, below->first)), high = exp2(log_y_at(s, above->first));
-    /* A model that is wrong is so on both plateaus in the same way: not the sum. */
-    double error = fmax(interpolate(s->log_x, doubt, s->count, above->first),
-                        interpolate(s->log_x, doubt, s->count, below->base_at));
-    return high / low >= RISE_WITHOUT_TLB + error / low;
+    double low = exp2(log_y_at(s, s->plateaus[index].first)), high = exp2(log_y_at(s, s->plateaus[index + 1].first));
+    return high / low >= RISE_WITHOUT_TLB + doubt_of_rise(s, index) / low;
+}
+
+static double edge_at(const scene *s, size_t index) {
+    size_t peak = find_peak(s, &s->plateaus[index], &s->plateaus[index + 1]);
+    return peak < s->grid_count ? s->grid[peak] : s->plateaus[index + 1].first;
+}
+
+/* Two stairs of one plateau: is the upper the longer one, and not just what the TLB left? Pseudo-LRU makes them where a
+ * level begins. */
+static bool is_upper_stair_longer(const scene *s, size_t index) {
+    if (s->hints == NULL || s->hints->removed == NULL)
+        return false;
+    double rise = exp2(log_y_at(s, s->plateaus[index + 1].first)) - exp2(log_y_at(s, s->plateaus[index].first));
+    if (rise <= doubt_of_rise(s, index))
+        return false;
+    double from = index > 0 ? edge_at(s, index - 1) : s->grid[0], edge = edge_at(s, index);
+    double to = index + 2 < s->plateau_count ? edge_at(s, index + 1) : s->grid[s->grid_count - 1];
+    return to - edge > edge - from;
 }
 
 /* Edges that are no cache's are merged away, the smallest first: the plateau then begins where the lower one did. */
@@ -225,6 +256,8 @@ static void merge_false_edges(scene *s) {
             return;
         plateau *merged = &s->plateaus[worst];
         merged->hides_edge = merged->hides_edge || s->plateaus[worst + 1].hides_edge || is_plain_edge(s, worst);
+        if (is_upper_stair_longer(s, worst))
+            merged->latency_at = s->plateaus[worst + 1].latency_at;
         merged->last = s->plateaus[worst + 1].last;
         merged->base_at = s->plateaus[worst + 1].base_at;
         merged->slope = fmin(merged->slope, s->plateaus[worst + 1].slope);
@@ -278,9 +311,9 @@ static void write_levels(const scene *s, bj_level_set *found) {
     for (size_t i = 0; i + 1 < s->plateau_count && found->count < BJ_LEVELS_MAX; i++) {
         const plateau *below = &s->plateaus[i], *above = &s->plateaus[i + 1];
         bj_level *level = &found->level[found->count++];
-        level->latency = exp2(log_y_at(s, below->first));
+        level->latency = exp2(log_y_at(s, below->latency_at));
         level->base = exp2(log_y_at(s, below->base_at));
-        level->next_latency = exp2(log_y_at(s, above->first));
+        level->next_latency = exp2(log_y_at(s, above->latency_at));
         level->plateau_first_x = exp2(below->first);
         level->plateau_last_x = exp2(below->base_at);
         level->next_first_x = exp2(above->first);
@@ -298,7 +331,7 @@ static void write_levels(const scene *s, bj_level_set *found) {
     }
     if (s->plateau_count > 0) {
         const plateau *memory = &s->plateaus[s->plateau_count - 1];
-        found->last_latency = exp2(log_y_at(s, memory->first));
+        found->last_latency = exp2(log_y_at(s, memory->latency_at));
         found->memory_hides_edge = memory->hides_edge;
     }
 }

@@ -114,7 +114,8 @@ static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_er
 static bj_status analyse_file(const char *path, analysis *analysis, bj_error *error) {
     bj_csv_rows rows;
     bj_error trouble;
-    bj_status status = bj_cli_read_csv(path, &rows, error);
+    bj_csv_kind kind = analysis->probe->analyze_one_column ? BJ_CSV_SINGLES : BJ_CSV_PAIRS;
+    bj_status status = bj_cli_read_csv(path, kind, &rows, error);
     if (status != BJ_OK)
         return status;
     status = analyse_rows(&rows, analysis, &trouble);
@@ -154,9 +155,11 @@ const bj_cli_command bj_cli_command_analyze = {
     .name = "analyze",
     .synopsis = "PROBE FILE.csv [--method NAME] [--known KEY=VALUE]... [--unit ns|cycles]\n[--level N] [--seed N]",
     .summary = "Answers from a curve that anyone measured, as JSON",
-    .details = "FILE.csv ('-': standard input) holds rows x,y in any order; further columns are ignored, and so are\n"
-               "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"
-               "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
+    .details =
+        "FILE.csv ('-': standard input) holds rows x,y in any order; further columns are ignored, and so are\n"
+        "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"
+        "For slot, rows hold one column: gaps in ms. For contexts, x are threads; the kind of work is the file's.\n"
+        "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 2,

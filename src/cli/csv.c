@@ -12,6 +12,7 @@
 
 typedef struct {
     const char *name;
+    bool singles;
     size_t line; /* from 1 */
     bool seen_first;
     bj_csv_rows *rows;
@@ -107,25 +108,27 @@ static bj_status take_line(parser *parser, piece line) {
     if (line.length == 0)
         return BJ_OK;
     piece rest = line;
-    double x = 0, y = 0;
-    bool x_here = parse_field(take_field(&rest), &x);
+    double x = (double)parser->rows->count + 1, y = 0;
+    bool x_here = parser->singles || parse_field(take_field(&rest), &x);
     bool y_here = parse_field(take_field(&rest), &y);
+    bool is_header = !y_here && (parser->singles || !x_here);
     bool first = !parser->seen_first;
     parser->seen_first = true;
-    if (!x_here && !y_here && first)
+    if (is_header && first)
         return BJ_OK; /* the header */
     if (!x_here || !y_here)
-        return refuse_line(parser, "two numbers", line);
+        return refuse_line(parser, parser->singles ? "a number" : "two numbers", line);
     if (!(x > 0) || !(y > 0))
-        return refuse_line(parser, "two positive numbers", line);
+        return refuse_line(parser, parser->singles ? "a positive number" : "two positive numbers", line);
     if (!is_usable(x) || !is_usable(y))
         return refuse_line(parser, "numbers from 1e-30 to 1e30", line);
     return add_row(parser, x, y);
 }
 
-bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_rows *rows, bj_error *error) {
+bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,
+                           bj_error *error) {
     *rows = (bj_csv_rows){0};
-    parser parser = {.name = name, .rows = rows, .error = error};
+    parser parser = {.name = name, .singles = kind == BJ_CSV_SINGLES, .rows = rows, .error = error};
     const char *end = text + length;
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         text += 3;
@@ -138,21 +141,21 @@ bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj
         text += line_length + 1;
     }
     if (status == BJ_OK && rows->count == 0)
-        status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s:%zu: expected rows of two numbers, found none", name,
-                                   parser.line > 0 ? parser.line : 1);
+        status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s:%zu: expected rows of %s, found none", name,
+                                   parser.line > 0 ? parser.line : 1, parser.singles ? "one number" : "two numbers");
     if (status != BJ_OK)
         bj_cli_free_csv(rows);
     return status;
 }
 
-bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) {
+bj_status bj_cli_read_csv(const char *path, bj_csv_kind kind, bj_csv_rows *rows, bj_error *error) {
     char *text = NULL;
     size_t length = 0;
     bool standard_input = strcmp(path, "-") == 0;
     *rows = (bj_csv_rows){0};
     bj_status status = bj_base_read_file(standard_input ? "/dev/stdin" : path, BJ_CSV_MAX_BYTES, &text, &length, error);
     if (status == BJ_OK)
-        status = bj_cli_parse_csv(standard_input ? "standard input" : path, text, length, rows, error);
+        status = bj_cli_parse_csv(standard_input ? "standard input" : path, text, length, kind, rows, error);
     free(text);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Curves from CSV: x,y rows by position, as other people's tools write them. */
+/* Curves from CSV: x,y rows by position, or one column, as other people's tools write them. */
 #ifndef BJ_CLI_CSV_H
 #define BJ_CLI_CSV_H
 
@@ -15,13 +15,16 @@ typedef struct {
     size_t count;
 } bj_csv_rows;
 
-/* '#' begins a comment, blank lines are skipped, one header line may come first, columns after the second are
- * ignored; LF or CRLF, a byte order mark is passed over. Both numbers must lie within what an
+/* What the rows hold: x and y, or y alone, whose x is the number of the row, from 1. */
+typedef enum { BJ_CSV_PAIRS, BJ_CSV_SINGLES } bj_csv_kind;
+
+/* '#' begins a comment, blank lines are skipped, one header line may come first, columns after those that are asked for
+ * are ignored; LF or CRLF, a byte order mark is passed over. All numbers must lie within what an
  * analysis can take (probes/cache_samples.h). "-" is standard input. Errors
  * say FILE:LINE. */
-bj_status bj_cli_read_csv(const char *path, bj_csv_rows *rows, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_cli_read_csv(const char *path, bj_csv_kind kind, bj_csv_rows *rows, bj_error *error) BJ_WARN_UNUSED;
 /* The same from text; `name` stands for the file in errors. */
-bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_rows *rows,
+bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,
                            bj_error *error) BJ_WARN_UNUSED;
 void bj_cli_free_csv(bj_csv_rows *rows);
 

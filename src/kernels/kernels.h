@@ -43,4 +43,16 @@ void bj_kernel_count_up(_Atomic uint64_t *word, size_t increments);
 /* blocks × BJ_KERNEL_ADD_BLOCK dependent 32-bit additions with register operands; returns the sum. */
 uint32_t bj_kernel_add_int32(uint32_t start, uint32_t addend, size_t blocks);
 
+/* Divisions of one block, of four chains together. */
+#define BJ_KERNEL_DIVIDE_BLOCK 64u
+
+/* Divides one by one for blocks × BJ_KERNEL_DIVIDE_BLOCK times, if the caller keeps it from the compiler that `one` is
+ * one; returns four. */
+uint32_t bj_kernel_divide_int(uint32_t one, size_t blocks);
+double bj_kernel_divide_double(double one, size_t blocks);
+
+/* Reads the clock for length_ns and keeps the first `room` gaps of more than least_ns between two readings; returns how
+ * many. */
+size_t bj_kernel_watch_gaps(uint64_t length_ns, uint64_t least_ns, double *gaps_ns, size_t room);
+
 #endif

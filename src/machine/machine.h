@@ -76,6 +76,35 @@ typedef struct {
     uint32_t word_a, word_b; /* word offsets into the arena, as of a walk */
 } bj_bounce;
 
+/* What threads may compete for: divisions that keep the divider busy, or loads from the first cache. */
+typedef enum { BJ_WORK_INT, BJ_WORK_FP, BJ_WORK_MEMORY, BJ_WORK_COUNT } bj_work;
+
+/* Threads that do the same work at once, each free to run on any of the cpus: where they do is the scheduler's
+ * business. */
+typedef struct {
+    bj_work work;
+    const int *cpus; /* OS numbers */
+    size_t cpu_count;
+    size_t threads;
+    uint64_t steps; /* divisions or loads of each thread, at least; the same number on every call with the same steps */
+} bj_crowd;
+
+/* Threads that do nothing but read the clock, free to run on any of the cpus. */
+typedef struct {
+    const int *cpus;
+    size_t cpu_count;
+    size_t threads;
+    double seconds;
+    double least_gap_ns; /* shorter ones are the loop itself */
+    size_t room;         /* gaps of one thread that are kept: the first ones */
+} bj_watch;
+
+/* What the system took from all threads while an experiment lasted. NaN: not known. */
+typedef struct {
+    double stolen;    /* share of the cpus' time that the hypervisor gave to others */
+    double throttled; /* times that a quota stopped us */
+} bj_taken;
+
 typedef struct {
     const char *name;  /* "native", or the simulated machine's */
     const char *where; /* "native" or "sim:NAME", as the profile records it */
@@ -111,6 +140,12 @@ typedef struct {
     /* ns per operation of one stream, `repetitions` values. */
     bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
                            bj_error *error);
+    /* Fresh threads, which work for a while before they start together. ns holds `threads` values: from the common
+     * start to the end of each. */
+    bj_status (*run_crowd)(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error);
+    /* gaps_ns holds threads × room values, gap_counts how many of each thread's are set. */
+    bj_status (*run_watch)(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                           bj_taken *taken, bj_error *error);
     /* What the OS says of `key`; false: nothing. Only the runner calls it. */
     bool (*read_claim)(bj_machine *machine, const char *key, int cpu, double *value);
 } bj_machine_verbs;

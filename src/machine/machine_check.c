@@ -33,3 +33,9 @@ bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes,
                                  bounce->word_b, (unsigned long long)words);
     return BJ_OK;
 }
+
+bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) {
+    if (threads == 0 || threads > BJ_CROWD_THREADS_MAX || cpu_count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%zu threads on %zu cpus", threads, cpu_count);
+    return BJ_OK;
+}

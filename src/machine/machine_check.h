@@ -9,5 +9,8 @@ unsigned bj_machine_count_chains(const bj_walk *walk);
 bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
+/* More threads than any scheduler is asked to juggle here. */
+#define BJ_CROWD_THREADS_MAX 16384u
+bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) BJ_WARN_UNUSED;
 
 #endif

@@ -57,26 +57,37 @@ bj_status bj_platform_list_cpus(int **cpus, size_t *count, bj_error *error) {
     return status;
 }
 
-bj_status bj_platform_pin_thread(int cpu, bj_error *error) {
-    if (cpu < 0 || cpu >= MAX_MASK_CPUS)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "cpu %d: no such cpu", cpu);
-    int mask_cpus = cpu < FIRST_MASK_CPUS ? FIRST_MASK_CPUS : cpu + 1;
+bj_status bj_platform_confine_thread(const int *cpus, size_t count, bj_error *error) {
+    int mask_cpus = FIRST_MASK_CPUS;
+    for (size_t i = 0; i < count; i++) {
+        if (cpus[i] < 0 || cpus[i] >= MAX_MASK_CPUS)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "cpu %d: no such cpu", cpus[i]);
+        if (cpus[i] >= mask_cpus)
+            mask_cpus = cpus[i] + 1;
+    }
     size_t mask_bytes = CPU_ALLOC_SIZE(mask_cpus);
     cpu_set_t *mask = CPU_ALLOC(mask_cpus);
+    int first = count > 0 ? cpus[0] : -1;
     if (mask == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "cpu %d: out of memory", cpu);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "cpu %d: out of memory", first);
     CPU_ZERO_S(mask_bytes, mask);
-    CPU_SET_S(cpu, mask_bytes, mask);
+    for (size_t i = 0; i < count; i++)
+        CPU_SET_S(cpus[i], mask_bytes, mask);
     bj_status status = BJ_OK;
     if (sched_setaffinity(0, mask_bytes, mask) != 0) {
         if (errno == EINVAL)
-            status = bj_base_set_error(error, BJ_ERR_RESOURCE, "cpu %d: absent, offline or outside of our cpuset", cpu);
+            status =
+                bj_base_set_error(error, BJ_ERR_RESOURCE, "cpu %d: absent, offline or outside of our cpuset", first);
         else
             status = bj_base_set_error(error, errno == EPERM ? BJ_ERR_PERMISSION : BJ_ERR_FAILED,
-                                       "cpu %d: cannot pin the thread: %s", cpu, strerror(errno));
+                                       "cpu %d: cannot pin the thread: %s", first, strerror(errno));
     }
     CPU_FREE(mask);
     return status;
+}
+
+bj_status bj_platform_pin_thread(int cpu, bj_error *error) {
+    return bj_platform_confine_thread(&cpu, 1, error);
 }
 
 void bj_platform_block_signals(void) {

@@ -11,6 +11,8 @@
 bj_status bj_platform_list_cpus(int **cpus, size_t *count, bj_error *error) BJ_WARN_UNUSED;
 /* Pins the calling thread. */
 bj_status bj_platform_pin_thread(int cpu, bj_error *error) BJ_WARN_UNUSED;
+/* Lets the calling thread run on these cpus only. */
+bj_status bj_platform_confine_thread(const int *cpus, size_t count, bj_error *error) BJ_WARN_UNUSED;
 /* Blocks all signals in the calling thread, so that a handler runs elsewhere than in a timed region. */
 void bj_platform_block_signals(void);
 

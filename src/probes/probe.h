@@ -62,6 +62,7 @@ typedef struct {
     /* How `blackjack analyze` files a CSV's rows for analyse: the curve id; NULL: analyze does not take this probe. */
     const char *analyze_curve;
     const char *analyze_x_name, *analyze_x_unit;
+    bool analyze_one_column; /* rows hold y only, x is their number */
 } bj_probe;
 
 extern const bj_probe *const bj_probes[];

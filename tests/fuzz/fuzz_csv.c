@@ -1,4 +1,5 @@
-/* Other people's curves: whatever is accepted goes through every method of the cache analysis. */
+/* Other people's curves: whatever is accepted goes through every method of the analyses of caches, contexts and slots.
+ */
 #include <math.h>
 
 #include "cli/csv.h"
@@ -19,8 +20,8 @@ static void check_answers(const bj_answers *answers) {
     free(text);
 }
 
-static void analyse(const bj_csv_rows *rows) {
-    const bj_probe *probe = bj_probe_find("cache");
+static void analyse(const char *name, const bj_csv_rows *rows) {
+    const bj_probe *probe = bj_probe_find(name);
     bj_curves samples = {0};
     bj_answers known = {0}, answers = {0};
     bj_curve *curve = NULL;
@@ -46,21 +47,31 @@ static void analyse(const bj_csv_rows *rows) {
     bj_curves_free(&samples);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    bj_csv_rows rows;
+static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_rows *rows) {
     bj_error error = {""};
-    bj_status status = bj_cli_parse_csv("input", (const char *)data, size, &rows, &error);
+    bj_status status = bj_cli_parse_csv("input", (const char *)data, size, kind, rows, &error);
     if (status != BJ_OK) {
         require_refusal(status, &error);
-        require(rows.count == 0 && rows.x == NULL, "a table is read whole or not at all");
-        return 0;
+        require(rows->count == 0 && rows->x == NULL, "a table is read whole or not at all");
+        return false;
     }
-    require(rows.count > 0, "an accepted table has rows");
-    for (size_t i = 0; i < rows.count; i++)
-        require(isfinite(rows.x[i]) && rows.x[i] > 0 && isfinite(rows.y[i]) && rows.y[i] > 0,
+    require(rows->count > 0, "an accepted table has rows");
+    for (size_t i = 0; i < rows->count; i++)
+        require(isfinite(rows->x[i]) && rows->x[i] > 0 && isfinite(rows->y[i]) && rows->y[i] > 0,
                 "numbers are finite and positive");
-    if (rows.count <= MOST_ROWS && takes_its_time(data, size))
-        analyse(&rows);
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bj_csv_rows rows;
+    bool has_time = takes_its_time(data, size);
+    if (parse(data, size, BJ_CSV_PAIRS, &rows) && rows.count <= MOST_ROWS && has_time) {
+        analyse("cache", &rows);
+        analyse("contexts", &rows);
+    }
+    bj_cli_free_csv(&rows);
+    if (parse(data, size, BJ_CSV_SINGLES, &rows) && rows.count <= MOST_ROWS && has_time)
+        analyse("slot", &rows);
     bj_cli_free_csv(&rows);
     return 0;
 }

@@ -49,6 +49,26 @@ static void stream_and_bounce(bj_machine *machine, bj_arena *arena, int cpu) {
     require_times(status, values, REPETITIONS, &error);
 }
 
+static void crowd_and_watch(bj_machine *machine) {
+    enum { THREADS = 3, ROOM = 64 };
+    double values[THREADS * ROOM];
+    size_t counts[THREADS];
+    bj_taken taken;
+    bj_error error = {""};
+    const bj_machine_facts *facts = &machine->facts;
+    for (bj_work work = 0; work < BJ_WORK_COUNT; work++) {
+        const bj_crowd crowd = {
+            .work = work, .cpus = facts->cpus, .cpu_count = facts->cpu_count, .threads = THREADS, .steps = 1000};
+        bj_status status = machine->verbs->run_crowd(machine, &crowd, values, &taken, &error);
+        require_times(status, values, THREADS, &error);
+    }
+    const bj_watch watch = {
+        .cpus = facts->cpus, .cpu_count = 1, .threads = THREADS, .seconds = 0.05, .least_gap_ns = 20000, .room = ROOM};
+    bj_status status = machine->verbs->run_watch(machine, &watch, values, counts, &taken, &error);
+    for (size_t i = 0; i < THREADS; i++)
+        require_times(status, values + i * ROOM, counts[i], &error);
+}
+
 static void use(bj_machine *machine, bj_pages pages) {
     const bj_machine_facts *facts = &machine->facts;
     int cpu = facts->cpus[facts->cpu_count - 1];
@@ -95,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         fprintf(stderr, "fuzz: %s\n", error.text);
     require(status == BJ_OK, "an accepted machine opens");
     ask(machine);
+    crowd_and_watch(machine);
     if (small) {
         use(machine, BJ_PAGES_BASE);
         use(machine, BJ_PAGES_HUGE);

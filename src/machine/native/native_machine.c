@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "machine/machine.h"
+#include "machine/native/native_crowd.h"
 #include "machine/native/native_streams.h"
 #include "machine/native/native_walk.h"
 #include "platform/clock.h"
@@ -99,6 +100,17 @@ static bj_status run_chain(bj_machine *machine, const bj_chain *chain, unsigned 
     return bj_native_run_chain(chain, repetitions, self->batch_ns, ns_per_operation, error);
 }
 
+static bj_status run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error) {
+    (void)machine; /* its threads warm up by themselves, wherever they are */
+    return bj_native_run_crowd(crowd, ns, taken, error);
+}
+
+static bj_status run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                           bj_taken *taken, bj_error *error) {
+    (void)machine;
+    return bj_native_run_watch(watch, gaps_ns, gap_counts, taken, error);
+}
+
 static bool read_claim(bj_machine *machine, const char *key, int cpu, double *value) {
     native_machine *self = machine->self;
     /* Loading a topology takes long on large machines: only when a claim is asked for. */
@@ -118,6 +130,8 @@ static const bj_machine_verbs native_verbs = {
     .run_streams = run_streams,
     .run_bounce = run_bounce,
     .run_chain = run_chain,
+    .run_crowd = run_crowd,
+    .run_watch = run_watch,
     .read_claim = read_claim,
 };
 

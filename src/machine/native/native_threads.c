@@ -10,11 +10,14 @@
 
 /* No batch takes this long; a thread that never arrives at the barrier (killed, starved) must not hang the run. */
 #define BARRIER_LIMIT_NS 30000000000u
+/* Stacks of hundreds of threads count against a limit of the address space; the work needs next to nothing. */
+#define STACK_BYTES (256u * 1024u)
 
-static void *run_pinned(void *argument) {
+static void *run_in_place(void *argument) {
     bj_native_job *job = argument;
     bj_platform_block_signals();
-    job->status = bj_platform_pin_thread(job->cpu, &job->error);
+    job->status = job->cpus != NULL ? bj_platform_confine_thread(job->cpus, job->cpu_count, &job->error)
+                                    : bj_platform_pin_thread(job->cpu, &job->error);
     if (job->status == BJ_OK)
         job->status = job->work(job->argument, &job->error);
     if (job->status != BJ_OK && job->meeting != NULL)
@@ -25,7 +28,7 @@ static void *run_pinned(void *argument) {
 bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), void *argument, bj_error *error) {
     bj_native_job job = {.cpu = cpu, .work = work, .argument = argument};
     pthread_t thread;
-    if (pthread_create(&thread, NULL, run_pinned, &job) != 0)
+    if (pthread_create(&thread, NULL, run_in_place, &job) != 0)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "cannot start a thread for cpu %d", cpu);
     pthread_join(thread, NULL);
     if (job.status != BJ_OK && error != NULL)
@@ -35,7 +38,8 @@ bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), v
 
 bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
     uint64_t start = bj_platform_read_ns();
-    atomic_fetch_add(&meeting->arrived, 1);
+    if (atomic_fetch_add(&meeting->arrived, 1) + 1 == rounds * meeting->parties)
+        atomic_store(&meeting->met_ns, bj_platform_read_ns());
     for (unsigned spins = 0; atomic_load(&meeting->arrived) < rounds * meeting->parties; spins++) {
         if (atomic_load(&meeting->broken))
             return false;
@@ -68,9 +72,17 @@ static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size
     pthread_t *threads = calloc(count, sizeof *threads);
     if (threads == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", count);
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) {
+        free(threads);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", count);
+    }
+    /* Where it cannot be set, the system's own is as good: only larger. */
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     size_t started = 0;
-    while (started < count && pthread_create(&threads[started], NULL, run_pinned, &jobs[started]) == 0)
+    while (started < count && pthread_create(&threads[started], &attributes, run_in_place, &jobs[started]) == 0)
         started++;
+    pthread_attr_destroy(&attributes);
     if (started < count)
         atomic_store(&meeting->broken, true);
     for (size_t i = 0; i < started; i++)

@@ -1,4 +1,4 @@
-/* Threads pinned to cpus with signals blocked, and where they meet so that all are timed at once. */
+/* Threads on their cpus with signals blocked, and where they meet so that all are timed at once. */
 #ifndef BJ_MACHINE_NATIVE_THREADS_H
 #define BJ_MACHINE_NATIVE_THREADS_H
 
@@ -14,12 +14,15 @@ typedef struct {
     atomic_uint finished;
     _Atomic uint64_t finished_ns; /* when the last of them did */
     atomic_bool broken;           /* somebody will never come */
+    _Atomic uint64_t met_ns;      /* when the last of them arrived at the last meeting */
     unsigned parties;
 } bj_native_meeting;
 
 /* One thread's work; `meeting` is NULL where it is alone. */
 typedef struct {
     int cpu;
+    const int *cpus; /* not NULL: free to run on any of these, `cpu` is not read */
+    size_t cpu_count;
     bj_status (*work)(void *argument, bj_error *error);
     void *argument;
     bj_native_meeting *meeting;

@@ -1,5 +1,5 @@
 /* A simulated machine behind the seam: opening, arenas, clock and chains. Walks are in sim_walks.c, streams in
- * sim_streams.c, bouncing lines in sim_bounce.c. */
+ * sim_streams.c, bouncing lines in sim_bounce.c, crowds in sim_crowd.c. */
 #include "machine/sim/sim_machine.h"
 
 #include <stdio.h>
@@ -146,6 +146,8 @@ static const bj_machine_verbs verbs = {
     .run_streams = bj_sim_run_streams,
     .run_bounce = bj_sim_run_bounce,
     .run_chain = run_chain,
+    .run_crowd = bj_sim_run_crowd,
+    .run_watch = bj_sim_run_watch,
     .read_claim = bj_sim_read_claim,
 };
 

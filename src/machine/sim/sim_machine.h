@@ -51,6 +51,11 @@ bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size
 /* The verb run_bounce. */
 bj_status bj_sim_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                             bj_error *error);
+/* The verb run_crowd. */
+bj_status bj_sim_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error);
+/* The verb run_watch. */
+bj_status bj_sim_run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                           bj_taken *taken, bj_error *error);
 /* The verb read_claim. */
 bool bj_sim_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
 

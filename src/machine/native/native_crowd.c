@@ -1,0 +1,152 @@
+#include "machine/native/native_crowd.h"
+
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+#include "machine/machine_check.h"
+#include "machine/native/native_taken.h"
+#include "machine/native/native_threads.h"
+#include "platform/clock.h"
+
+/* Threads that start together may share a cpu while others idle. At work for so long, which is several ticks of the
+ * schedulers that we know, they are spread before anything is timed. */
+#define WARM_UP_NS 8000000u
+/* Half of the smallest first level that we know of: siblings that share one have room for both. */
+#define BLOCK_BYTES 8192u
+#define LINE_BYTES 64u
+#define BLOCK_LINES (BLOCK_BYTES / LINE_BYTES)
+/* Blocks of work between two looks at the clock while warming up: some microseconds. */
+#define WARM_BLOCKS 64u
+
+typedef struct {
+    const bj_crowd *crowd;
+    bj_native_meeting *meeting;
+    void **block; /* of the memory kind */
+    double *ns;
+} crowd_job;
+
+/* A chain through all lines of the block. The order matters little: all of it is in the first level. */
+static void build_chain(void **block) {
+    size_t words = LINE_BYTES / sizeof *block, at = 0;
+    for (size_t i = 0; i < BLOCK_LINES; i++) {
+        size_t next = (at + 37) % BLOCK_LINES;
+        block[at * words] = &block[next * words];
+        at = next;
+    }
+}
+
+/* Operands come from volatile variables, so that the compiler knows nothing about them, and results go to others. */
+static void work(const crowd_job *job, size_t blocks) {
+    static volatile uint32_t one = 1;
+    static volatile double one_double = 1;
+    volatile uint32_t sum;
+    volatile double sum_double;
+    void *volatile end;
+    switch (job->crowd->work) {
+    case BJ_WORK_INT:
+        sum = bj_kernel_divide_int(one, blocks);
+        (void)sum;
+        break;
+    case BJ_WORK_FP:
+        sum_double = bj_kernel_divide_double(one_double, blocks);
+        (void)sum_double;
+        break;
+    default:
+        end = bj_kernel_chase(job->block, blocks);
+        (void)end;
+        break;
+    }
+}
+
+static size_t count_blocks(const bj_crowd *crowd) {
+    uint64_t block = crowd->work == BJ_WORK_MEMORY ? BJ_KERNEL_CHASE_BLOCK : BJ_KERNEL_DIVIDE_BLOCK;
+    return (size_t)((crowd->steps + block - 1) / block);
+}
+
+static bj_status work_in_crowd(void *argument, bj_error *error) {
+    const crowd_job *job = argument;
+    size_t blocks = count_blocks(job->crowd);
+    if (job->block != NULL)
+        build_chain(job->block);
+    for (uint64_t start = bj_platform_read_ns(); bj_platform_read_ns() - start < WARM_UP_NS;)
+        work(job, WARM_BLOCKS);
+    if (!bj_native_meet(job->meeting, 1))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not start with the others");
+    work(job, blocks);
+    /* From the common start: a thread that had to wait for its cpu was delayed as well. */
+    *job->ns = (double)(bj_platform_read_ns() - atomic_load(&job->meeting->met_ns));
+    return BJ_OK;
+}
+
+bj_status bj_native_run_crowd(const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error) {
+    bj_native_meeting meeting = {.parties = (unsigned)crowd->threads};
+    bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
+    if (status != BJ_OK)
+        return status;
+    bool has_blocks = crowd->work == BJ_WORK_MEMORY;
+    crowd_job *crowd_jobs = calloc(crowd->threads, sizeof *crowd_jobs);
+    bj_native_job *jobs = calloc(crowd->threads, sizeof *jobs);
+    char *blocks = has_blocks ? aligned_alloc(BLOCK_BYTES, crowd->threads * BLOCK_BYTES) : NULL;
+    if (crowd_jobs == NULL || jobs == NULL || (has_blocks && blocks == NULL)) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", crowd->threads);
+        goto done;
+    }
+    for (size_t i = 0; i < crowd->threads; i++) {
+        crowd_jobs[i] = (crowd_job){.crowd = crowd,
+                                    .meeting = &meeting,
+                                    .block = has_blocks ? (void **)(blocks + i * BLOCK_BYTES) : NULL,
+                                    .ns = &ns[i]};
+        jobs[i] = (bj_native_job){
+            .cpus = crowd->cpus, .cpu_count = crowd->cpu_count, .work = work_in_crowd, .argument = &crowd_jobs[i]};
+    }
+    bj_native_account account = bj_native_read_account();
+    status = bj_native_run_jobs(jobs, crowd->threads, &meeting, error);
+    *taken = bj_native_settle_account(&account);
+done:
+    free(blocks);
+    free(jobs);
+    free(crowd_jobs);
+    return status;
+}
+
+typedef struct {
+    const bj_watch *watch;
+    bj_native_meeting *meeting;
+    double *gaps_ns;
+    size_t *count;
+} watch_job;
+
+static bj_status watch_on_thread(void *argument, bj_error *error) {
+    const watch_job *job = argument;
+    if (!bj_native_meet(job->meeting, 1))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not start with the others");
+    *job->count = bj_kernel_watch_gaps((uint64_t)(job->watch->seconds * 1e9), (uint64_t)job->watch->least_gap_ns,
+                                       job->gaps_ns, job->watch->room);
+    return BJ_OK;
+}
+
+bj_status bj_native_run_watch(const bj_watch *watch, double *gaps_ns, size_t *gap_counts, bj_taken *taken,
+                              bj_error *error) {
+    bj_native_meeting meeting = {.parties = (unsigned)watch->threads};
+    bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
+    if (status != BJ_OK)
+        return status;
+    watch_job *watch_jobs = calloc(watch->threads, sizeof *watch_jobs);
+    bj_native_job *jobs = calloc(watch->threads, sizeof *jobs);
+    if (watch_jobs == NULL || jobs == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", watch->threads);
+    for (size_t i = 0; status == BJ_OK && i < watch->threads; i++) {
+        watch_jobs[i] = (watch_job){
+            .watch = watch, .meeting = &meeting, .gaps_ns = gaps_ns + i * watch->room, .count = &gap_counts[i]};
+        jobs[i] = (bj_native_job){
+            .cpus = watch->cpus, .cpu_count = watch->cpu_count, .work = watch_on_thread, .argument = &watch_jobs[i]};
+    }
+    if (status == BJ_OK) {
+        bj_native_account account = bj_native_read_account();
+        status = bj_native_run_jobs(jobs, watch->threads, &meeting, error);
+        *taken = bj_native_settle_account(&account);
+    }
+    free(jobs);
+    free(watch_jobs);
+    return status;
+}

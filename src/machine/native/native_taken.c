@@ -1,0 +1,23 @@
+#include "machine/native/native_taken.h"
+
+#include <math.h>
+
+#include "platform/environment.h"
+#include "platform/limits.h"
+
+bj_native_account bj_native_read_account(void) {
+    bj_native_account account = {0};
+    bj_platform_read_steal("", &account.total, &account.stolen);
+    account.throttled = bj_platform_throttled_count("");
+    return account;
+}
+
+bj_taken bj_native_settle_account(const bj_native_account *then) {
+    bj_native_account now = bj_native_read_account();
+    bj_taken taken = {.stolen = NAN, .throttled = 0};
+    if (now.total > then->total && now.stolen >= then->stolen)
+        taken.stolen = (double)(now.stolen - then->stolen) / (double)(now.total - then->total);
+    if (now.throttled > then->throttled)
+        taken.throttled = (double)(now.throttled - then->throttled);
+    return taken;
+}

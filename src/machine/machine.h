@@ -89,7 +89,8 @@ typedef struct {
     uint64_t steps; /* divisions or loads of each thread, at least; the same number on every call with the same steps */
 } bj_crowd;
 
-/* Threads that do nothing but read the clock, free to run on any of the cpus. */
+/* Threads that do nothing but read the clock, dealt out to the cpus in turn and kept there: left alone, three may share
+ * one cpu while the fourth has another for itself, and what they see is how long that lasts. */
 typedef struct {
     const int *cpus;
     size_t cpu_count;

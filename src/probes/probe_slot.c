@@ -1,9 +1,9 @@
 /* How long does a thread run before the scheduler gives its cpu to another?
  *
  * Twice as many threads as there are execution contexts do nothing but read the clock; where more than 20 µs are
- * missing, somebody else had the cpu (blackjackbench-2012, 3.6). They may run on as many cpus as there are contexts:
- * under a quota of half of the cpus, threads on all of them would be stopped by it before a slot is over. Beyond some
- * threads more of them show only more of the same. Each round has fresh ones. */
+ * missing, somebody else had the cpu (blackjackbench-2012, 3.6). There are two on each of as many cpus as there are
+ * contexts: under a quota of half of the cpus, threads on all of them would be stopped by it before a slot is over.
+ * Beyond some threads more of them show only more of the same. Each round has fresh ones. */
 #include <math.h>
 #include <stdlib.h>
 

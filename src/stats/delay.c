@@ -39,7 +39,9 @@ static bool settle(const double *x, const double *y, size_t level, size_t before
     /* Shared out, the waiting would have shown at the point before: as much done as here, and less for each. */
     double ramp = y[after] * x[before] / x[after];
     delay->steep = x[before] > shared && ramp > NOISE * y[before];
-    delay->contexts = delay->steep ? x[before] : fmax(1, fmin(floor(shared + 0.5), x[after] - 1));
+    /* Half a context more, as a quota may grant, lets nobody through without delay. */
+    double whole = floor(shared + fmin(0.5, (NOISE - 1) * shared));
+    delay->contexts = delay->steep ? x[before] : fmax(1, fmin(whole, x[after] - 1));
     return before > 0 || x[before] <= 1;
 }
 

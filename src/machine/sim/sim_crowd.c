@@ -12,7 +12,7 @@
 
 /* Of one division where a divider is kept busy. */
 static const double DIVISION_CYCLES = 6;
-/* Of the slots that a thread waits, those in which a balancing scheduler has put a third thread on its cpu. */
+/* Of the times that a thread waits, those when somebody else's thread wants the cpu as well. */
 static const double CROWDED_SHARE = 0.1;
 
 static bool is_shared(const bj_sim_spec *spec, bj_work work) {
@@ -92,7 +92,7 @@ static void watch_thread(bj_sim_machine *self, double length_ns, size_t others, 
              left += draw_exponential(random, -1))
             add_gap(list, list->least_ns + draw_exponential(random, interrupt_ns));
         size_t waits = others;
-        if (others > 0 && spec->balance == BJ_SIM_BALANCED && bj_random_unit(random) < CROWDED_SHARE)
+        if (others > 0 && bj_random_unit(random) < CROWDED_SHARE)
             waits++;
         double gap = waits > 0 ? bj_sim_add_noise(&self->noise, (double)waits * slot_ns, self->clock_s) : 0;
         add_gap(list, gap);

@@ -17,6 +17,8 @@ static bool is_delayed(const double *x, const double *y, size_t from, size_t to)
     return y[to] >= y[from] * fmax(NOISE, cbrt(x[to] / x[from]));
 }
 
+/* Of a context, what a clock that falls with the second core, and noise, may take. */
+#define SLACK 0.1
 /* What gets within this of as much done is not told from as much. */
 #define SATURATED 1.04
 
@@ -40,7 +42,7 @@ static bool settle(const double *x, const double *y, size_t level, size_t before
     double ramp = y[after] * x[before] / x[after];
     delay->steep = x[before] > shared && ramp > NOISE * y[before];
     /* Half a context more, as a quota may grant, lets nobody through without delay. */
-    double whole = floor(shared + fmin(0.5, (NOISE - 1) * shared));
+    double whole = floor(shared + fmin(0.5, SLACK * shared));
     delay->contexts = delay->steep ? x[before] : fmax(1, fmin(whole, x[after] - 1));
     return before > 0 || x[before] <= 1;
 }
@@ -48,6 +50,8 @@ static bool settle(const double *x, const double *y, size_t level, size_t before
 bool bj_stats_find_delay(const double *x, double *y, size_t count, bj_delay *delay) {
     *delay = (bj_delay){0};
     size_t before = count, level = count;
+    for (size_t i = 0; i < count; i++)
+        y[i] = is_usable(y[i]) ? y[i] : NAN;
     bj_stats_enforce_monotone(y, count);
     for (size_t i = 0, next_level = 0; i < count; i++) {
         if (!is_usable(y[i]))

@@ -1,51 +1,10 @@
 /* The probes of lines and associativity over the zoo, and over the zoo with every prefetcher switched on in turn: the
  * first level's always right, an outer one's right or undetermined. What the cache probe would find is taken from the
  * truth (truth.json), so that these probes are judged by themselves. */
-#include "../unit/sim_fixture.h"
-
-#include <jansson.h>
-#include <math.h>
-
-#include "probes/probe.h"
-
-enum { SEED = 7 };
-
-static bool never_stop(void *context, double fraction) {
-    (void)context;
-    (void)fraction;
-    return false;
-}
-
-static void put_number(bj_answers *answers, const char *key, double value) {
-    bj_characteristic *answer = NULL;
-    bj_error error = {""};
-    if (bj_answers_put(answers, key, "", &answer, &error) != BJ_OK)
-        fail_msg("%s", error.text);
-    answer->value = value;
-}
+#include "zoo_fixture.h"
 
 static bool is_judged(const char *key) {
     return strstr(key, "line_bytes") != NULL || strstr(key, "associativity") != NULL;
-}
-
-static void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {
-    const bj_probe *probe = bj_probe_find(name);
-    assert_non_null(probe);
-    bj_measure_request measuring = {.machine = machine,
-                                    .cpu = machine->facts.cpus[0],
-                                    .effort = BJ_EFFORT_QUICK,
-                                    .seed = SEED,
-                                    .deadline_s = INFINITY,
-                                    .memory_bytes = machine->facts.memory_limit_bytes / 4,
-                                    .earlier = answers,
-                                    .report_progress = never_stop};
-    bj_analyse_request analysing = {.earlier = answers, .seed = SEED};
-    bj_curves samples = {0};
-    bj_error error = {""};
-    if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
-        probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
-        fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
-    bj_curves_free(&samples);
 }
 
 typedef struct {
@@ -71,12 +30,7 @@ static void judge(const char *machine, const char *key, const bj_characteristic 
 
 /* The machine of the zoo, with a prefetcher more (NULL: as it is). */
 static bj_machine *open_machine(const char *name, const char *prefetcher) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/machines/%s.json", BJ_SOURCE_DIR, name);
-    json_error_t trouble;
-    json_t *file = json_load_file(path, 0, &trouble);
-    if (file == NULL)
-        fail_msg("%s: %s", path, trouble.text);
+    json_t *file = load_machine(name);
     if (prefetcher != NULL) {
         json_t *list = json_object_get(file, "prefetchers");
         if (list == NULL) {
@@ -88,11 +42,7 @@ static bj_machine *open_machine(const char *name, const char *prefetcher) {
                 json_array_remove(list, i);
         json_array_append_new(list, json_string(prefetcher));
     }
-    char *text = json_dumps(file, 0);
-    bj_machine *machine = open_text(text, SEED);
-    free(text);
-    json_decref(file);
-    return machine;
+    return open_changed(file);
 }
 
 static void run_machine(const char *name, const char *prefetcher, json_t *truth, tally *count) {
@@ -115,10 +65,7 @@ static void run_machine(const char *name, const char *prefetcher, json_t *truth,
 }
 
 static tally run_zoo(const char *prefetcher, unsigned one_in) {
-    json_error_t trouble;
-    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble);
-    if (truths == NULL)
-        fail_msg("truth.json: %s", trouble.text);
+    json_t *truths = load_truths();
     const char *name;
     json_t *truth;
     tally all = {0};
@@ -146,10 +93,7 @@ static void test_nothing_is_given_up(void **state) {
     (void)state;
     static const char *const names[] = {"silent",    "plru_caches", "random_replacement",
                                         "three_way", "l1_24k",      "l2_768k"};
-    json_error_t trouble;
-    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble);
-    if (truths == NULL)
-        fail_msg("truth.json: %s", trouble.text);
+    json_t *truths = load_truths();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         tally count = {0};
         run_machine(names[i], NULL, json_object_get(json_object_get(truths, names[i]), "characteristics"), &count);

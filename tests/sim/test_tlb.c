@@ -1,48 +1,10 @@
 /* The probes of page size and TLB over the zoo, against what follows from the machine files (truth.json): pages of 4,
  * 16 and 64 KiB, one level and two, cliffs and ramps of 1 to 24 ways, prefetchers, hashed caches and neighbours. */
-#include "../unit/sim_fixture.h"
-
-#include <jansson.h>
-#include <math.h>
-
-#include "probes/probe.h"
-
-enum { SEED = 7 };
-
-static bool never_stop(void *context, double fraction) {
-    (void)context;
-    (void)fraction;
-    return false;
-}
-
-static void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {
-    const bj_probe *probe = bj_probe_find(name);
-    assert_non_null(probe);
-    bj_measure_request measuring = {.machine = machine,
-                                    .cpu = machine->facts.cpus[0],
-                                    .effort = BJ_EFFORT_QUICK,
-                                    .seed = SEED,
-                                    .deadline_s = INFINITY,
-                                    .memory_bytes = machine->facts.memory_limit_bytes / 4,
-                                    .earlier = answers,
-                                    .report_progress = never_stop};
-    bj_analyse_request analysing = {.earlier = answers, .seed = SEED};
-    bj_curves samples = {0};
-    bj_error error = {""};
-    if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
-        probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
-        fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
-    bj_curves_free(&samples);
-}
+#include "zoo_fixture.h"
 
 static bj_answers run_machine(const char *name) {
-    char path[600];
-    bj_machine *machine = NULL;
-    bj_error error = {""};
+    bj_machine *machine = open_zoo_machine(name);
     bj_answers answers = {0};
-    snprintf(path, sizeof path, "%s/machines/%s.json", BJ_SOURCE_DIR, name);
-    if (bj_machine_open_simulated(path, SEED, &machine, &error) != BJ_OK)
-        fail_msg("%s", error.text);
     run_probe("page", machine, &answers);
     run_probe("tlb", machine, &answers);
     close_machine(machine);
@@ -75,10 +37,7 @@ static int count_wrong(const char *name, json_t *truth, const bj_answers *answer
 
 static void test_zoo(void **state) {
     (void)state;
-    json_error_t trouble;
-    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble);
-    if (truths == NULL)
-        fail_msg("truth.json: %s", trouble.text);
+    json_t *truths = load_truths();
     const char *name;
     json_t *truth;
     int wrong = 0;

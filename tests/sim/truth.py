@@ -552,6 +552,17 @@ def find_rates(machine):
     return keys
 
 
+# ---- the scheduler
+
+def find_scheduling(machine):
+    """Threads that work at once without delay: a unit that SMT siblings share counts once a core."""
+    cpus, shared = machine.get("cpus", 1), machine.get("shared_units", [])
+    cores = {position // machine.get("smt", 1) for position in range(cpus)}
+    keys = {"contexts." + kind: len(cores) if kind in shared else cpus for kind in ("int", "fp", "memory")}
+    keys["scheduler.slot_ms"] = machine.get("scheduler", {}).get("slot_ms", 4.0)
+    return keys
+
+
 # ---- the whole
 
 def find_truth(path):
@@ -595,6 +606,7 @@ def find_truth(path):
     keys["tlb.levels"] = len(machine["tlbs"])
     keys.update(find_tlb_costs(machine, ghz))
     keys.update(find_rates(machine))
+    keys.update(find_scheduling(machine))
     return {"characteristics": keys, "notes": notes}
 
 

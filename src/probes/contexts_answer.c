@@ -110,7 +110,6 @@ static double sum_taken(const bj_curves *samples, const char *id, bj_work work) 
 }
 
 typedef struct {
-    bool from_table;
     double throttled; /* times */
     double stolen;    /* mean share */
 } circumstances;
@@ -232,7 +231,6 @@ static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request
         return status;
     context.paper = strcmp(method, BJ_CONTEXTS_FIRST_STEP) == 0;
     circumstances around = {
-        .from_table = request->from_table,
         .throttled = sum_taken(samples, BJ_CONTEXTS_THROTTLED, work),
         .stolen = sum_taken(samples, BJ_CONTEXTS_STOLEN, work) / fmax(1, (double)curve->round_count),
     };

@@ -24,6 +24,8 @@
 /* No machine has more; where threads cannot wait for each other at all, somebody has to stop. */
 #define THREADS_MAX 4096u
 #define POINTS_MAX 64u
+/* Somebody's table may be of a larger machine. */
+#define CONTEXTS_MAX 65536u
 /* Rounds take all points of a small machine. */
 #define FEW_POINTS 8u
 #define FIRST_STEPS 100000u
@@ -268,9 +270,9 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 }
 
 static const bj_probe_key provides[] = {
-    {"contexts.int", "count", 1, THREADS_MAX, "threads that can divide integers at once without delay"},
-    {"contexts.fp", "count", 1, THREADS_MAX, "threads that can divide floating-point numbers at once without delay"},
-    {"contexts.memory", "count", 1, THREADS_MAX, "threads that can load from their first cache at once without delay"},
+    {"contexts.int", "count", 1, CONTEXTS_MAX, "threads that can divide integers at once without delay"},
+    {"contexts.fp", "count", 1, CONTEXTS_MAX, "threads that can divide floating-point numbers at once without delay"},
+    {"contexts.memory", "count", 1, CONTEXTS_MAX, "threads that can load from their first cache at once without delay"},
 };
 static const char *const needs[] = {NULL};
 static const char *const methods[] = {BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP, NULL};

@@ -132,10 +132,59 @@ for probe in page tlb; do
     out_has '"status": "undetermined"'
 done
 
+# Threads that share two contexts, and threads that stay where they are.
+awk 'BEGIN { for (r = 0; r < 6; r++) for (m = 1; m <= 6; m++) print m "," 10 * (m > 2 ? m / 2 : 1) + r / 50 }' >shared.csv
+awk 'BEGIN { for (m = 1; m <= 6; m++) print m "," 10 * int((m + 1) / 2) }' >sticky.csv
+for file in shared.csv sticky.csv; do
+    for method in first_delay first_step; do
+        expect 0 analyze contexts $file --method $method
+        out_has '"contexts.int": {"value": 2,'
+        out_has '"contexts.memory": {"value": 2,'
+        out_has "\"method\": \"$method/"
+    done
+done
+expect 0 analyze contexts flat.csv
+out_has '"status": "undetermined"'
+
+# One column of gaps: interrupts, slots of 4 ms, some of two in a row.
+awk 'BEGIN {
+    print "gap_ms"
+    for (i = 0; i < 633; i++) print 0.02 + i * 0.0001
+    for (i = 0; i < 555; i++) print 4 + i * 0.0001
+    for (i = 0; i < 72; i++) print 8.0 ", and more"
+}' >gaps.csv
+expect 0 analyze slot gaps.csv
+out_has '"scheduler.slot_ms": {"value": 4.02'
+cp out gaps.out
+tail -n +2 gaps.csv | sed 's/,.*//; s/$/\r/' >plain_gaps.csv
+expect 0 analyze slot plain_gaps.csv
+cmp -s out gaps.out || complain "gaps without a header: another answer"
+expect 0 analyze slot gaps.csv --method mode
+out_has '"scheduler.slot_ms": {"value": 0.05'
+printf '4\n4\n4\n' >few.csv
+expect 0 analyze slot few.csv
+out_has '"status": "undetermined"'
+bad_gaps() {
+    printf "$2" >bad.csv
+    expect 2 analyze slot bad.csv
+    one_line_error
+    err_has "bad.csv:$1: expected"
+}
+bad_gaps 2 'gap\nlong\n'
+bad_gaps 2 '4\n-4\n'
+bad_gaps 2 '4\n0\n'
+bad_gaps 2 '4\nnan\n'
+bad_gaps 2 '4\n1e999\n'
+bad_gaps 2 '4\n,4\n'
+bad_gaps 1 ''
+bad_gaps 1 'gap\n'
+
 awk 'BEGIN { for (i = 0; i <= 1000000; i++) print i + 1 ",1" }' >many.csv
-expect 2 analyze cache many.csv
-one_line_error
-err_has "many.csv:1000001: expected at most 1000000 rows"
+for probe in cache slot; do
+    expect 2 analyze $probe many.csv
+    one_line_error
+    err_has "many.csv:1000001: expected at most 1000000 rows"
+done
 
 if [ -e /dev/full ]; then
     "$blackjack" analyze cache plain.csv >/dev/full 2>err

@@ -1,30 +1,13 @@
 /* Crowds and watchers on the machine at hand: nothing that depends on how fast or how quiet it is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "native_fixture.h"
 
 #include <math.h>
 
-#include "machine/machine.h"
 #include "machine/machine_check.h"
 
 enum { THREADS = 3, ROOM = 256 };
 
-static int open_machine(void **state) {
-    bj_error error;
-    return bj_machine_open_native(1, (bj_machine **)state, &error) == BJ_OK ? 0 : -1;
-}
-
-static int close_machine(void **state) {
-    bj_machine *machine = *state;
-    machine->verbs->close(machine);
-    return 0;
-}
-
-static double run_crowd(bj_machine *machine, bj_work work, size_t threads, size_t cpu_count, uint64_t steps) {
+static double run_crowd(bj_work work, size_t threads, size_t cpu_count, uint64_t steps) {
     double ns[THREADS], longest = 0;
     bj_taken taken;
     bj_error error = {""};
@@ -41,25 +24,25 @@ static double run_crowd(bj_machine *machine, bj_work work, size_t threads, size_
     return longest;
 }
 
-static double least_of(bj_machine *machine, bj_work work, size_t threads, uint64_t steps) {
+static double least_of(bj_work work, size_t threads, uint64_t steps) {
     double least = INFINITY;
     for (int i = 0; i < 5; i++)
-        least = fmin(least, run_crowd(machine, work, threads, 1, steps));
+        least = fmin(least, run_crowd(work, threads, 1, steps));
     return least;
 }
 
 /* Eight times the work takes longer: no kernel was folded away. */
 static void test_crowds(void **state) {
-    bj_machine *machine = *state;
+    (void)state;
     for (bj_work work = 0; work < BJ_WORK_COUNT; work++) {
-        double once = least_of(machine, work, 1, 500000), often = least_of(machine, work, 1, 4000000);
+        double once = least_of(work, 1, 500000), often = least_of(work, 1, 4000000);
         assert_true(often > 2 * once);
-        assert_true(run_crowd(machine, work, THREADS, machine->facts.cpu_count, 500000) > 0.5 * once);
+        assert_true(run_crowd(work, THREADS, machine->facts.cpu_count, 500000) > 0.5 * once);
     }
 }
 
 static void test_watch(void **state) {
-    bj_machine *machine = *state;
+    (void)state;
     double gaps_ns[THREADS * ROOM];
     size_t counts[THREADS];
     bj_taken taken;
@@ -86,7 +69,7 @@ static void test_watch(void **state) {
 }
 
 static void test_refusals(void **state) {
-    bj_machine *machine = *state;
+    (void)state;
     double ns[1];
     bj_taken taken;
     bj_error error = {""};

@@ -1,10 +1,5 @@
 /* The analyses of the contexts and slot probes on made-up samples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "probe_fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,20 +10,13 @@
 
 enum { ROUNDS = 8 };
 
-typedef struct {
-    bj_curves samples;
-    bj_answers answers;
-    bj_random random;
-} fixture;
+/* The same scatter for every test. */
+static bj_random scatter;
 
-static void open_fixture(fixture *made) {
-    *made = (fixture){0};
-    bj_random_seed(&made->random, 5);
-}
-
-static void close_fixture(fixture *made) {
-    bj_curves_free(&made->samples);
-    bj_answers_free(&made->answers);
+static int seed_scatter(void **state) {
+    (void)state;
+    bj_random_seed(&scatter, 5);
+    return 0;
 }
 
 static bj_curve *add_curve(fixture *made, const char *id) {
@@ -50,7 +38,7 @@ static void put_times(fixture *made, bj_work work, made_up_time time) {
     bj_curve *curve = add_curve(made, bj_contexts_curves[work]);
     for (size_t round = 0; round < ROUNDS; round++)
         for (double m = 1; m <= 6; m++)
-            record(curve, m, round, 25 * time(m, round) * (1 + 0.02 * bj_random_unit(&made->random)));
+            record(curve, m, round, 25 * time(m, round) * (1 + 0.02 * bj_random_unit(&scatter)));
 }
 
 static const bj_characteristic *analyse_contexts(fixture *made, const char *method) {
@@ -162,7 +150,7 @@ static void put_gaps(fixture *made, const part *parts, size_t part_count, size_t
         for (size_t i = 0; i < part_count; i++)
             for (size_t j = round; j < parts[i].count; j += rounds)
                 record(curve, number++, round,
-                       parts[i].from + (parts[i].to - parts[i].from) * bj_random_unit(&made->random));
+                       parts[i].from + (parts[i].to - parts[i].from) * bj_random_unit(&scatter));
     }
 }
 
@@ -244,8 +232,12 @@ static void test_unsure_slot(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contexts), cmocka_unit_test(test_quota),          cmocka_unit_test(test_unsure_contexts),
-        cmocka_unit_test(test_slot),     cmocka_unit_test(test_throttled_slot), cmocka_unit_test(test_unsure_slot),
+        cmocka_unit_test_setup(test_contexts, seed_scatter),
+        cmocka_unit_test_setup(test_quota, seed_scatter),
+        cmocka_unit_test_setup(test_unsure_contexts, seed_scatter),
+        cmocka_unit_test_setup(test_slot, seed_scatter),
+        cmocka_unit_test_setup(test_throttled_slot, seed_scatter),
+        cmocka_unit_test_setup(test_unsure_slot, seed_scatter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ MAKEFLAGS += --no-print-directory
 # CMake's own make must not inherit our flags.
 CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
-C_FILES = $(shell find src tests -name '*.[ch]')
+C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
 .PHONY: all build run check deps install uninstall lint format accuracy bench fuzz clean help
 
@@ -77,7 +77,7 @@ lint:
 	@clang-format --dry-run -Werror $(C_FILES)
 	@echo "== cppcheck"
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-		--suppress=missingReturn --suppress=uninitvar -D_GNU_SOURCE -I src src
+		--suppress=missingReturn --suppress=uninitvar -D_GNU_SOURCE -I src -I include src
 	@echo "== clang-tidy"
 	@printf '%s\n' $(filter-out src/base/status.c,$(filter src/%.c,$(C_FILES))) | xargs -P $(JOBS) -n 4 \
 		clang-tidy -p build-clang --quiet --extra-arg=-include$(CURDIR)/scripts/lint_model.h

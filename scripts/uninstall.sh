@@ -20,7 +20,7 @@ while read -r path || [ -n "$path" ]; do
     folder=${path%/*}
     case $folder in
     */blackjackbench/*) rmdir "$folder" "${folder%/*}" 2>/dev/null || true ;;
-    */blackjackbench) rmdir "$folder" 2>/dev/null || true ;;
+    */blackjackbench | */include/blackjack | */cmake/libblackjack) rmdir "$folder" 2>/dev/null || true ;;
     esac
 done <"$manifest"
 rm -- "$manifest"

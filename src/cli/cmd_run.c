@@ -15,6 +15,7 @@
 #include "cli/run_header.h"
 #include "cli/values.h"
 #include "machine/machine.h"
+#include "runner/header.h"
 #include "runner/runner.h"
 
 static volatile sig_atomic_t stop_wanted;
@@ -81,15 +82,9 @@ typedef struct {
 static bj_status read_effort(session *session, bj_error *error) {
     const char *text = bj_cli_find_value(session->arguments, "effort");
     session->plan.effort = BJ_EFFORT_NORMAL;
-    for (int effort = 0; text != NULL; effort++) {
-        const char *name = bj_cli_effort_name((bj_effort)effort);
-        if (name == NULL)
-            return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
-                                     text);
-        session->plan.effort = (bj_effort)effort;
-        if (strcmp(text, name) == 0)
-            break;
-    }
+    if (text != NULL && !bj_runner_parse_effort(text, &session->plan.effort))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
+                                 text);
     return BJ_OK;
 }
 
@@ -186,7 +181,7 @@ static bj_status adopt_former(session *session, bj_error *error) {
     else if (mixes && session->plan.seed != profile->run.seed)
         return refuse_mix(session, "seed", seed, error);
     for (int effort = 0; effort < BJ_EFFORT_COUNT; effort++) {
-        if (strcmp(bj_cli_effort_name((bj_effort)effort), profile->run.effort) != 0)
+        if (strcmp(bj_runner_effort_name((bj_effort)effort), profile->run.effort) != 0)
             continue;
         if (!bj_cli_is_given(session->arguments, "effort"))
             session->plan.effort = (bj_effort)effort;
@@ -303,7 +298,9 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = check_former(&session, &error);
     if (status == BJ_OK)
-        status = bj_cli_fill_header(arguments, session.machine, &session.plan, &session.profile, &error);
+        status = bj_cli_record_arguments(arguments, &session.profile, &error);
+    if (status == BJ_OK)
+        status = bj_runner_fill_header(session.machine, &session.plan, &session.profile, &error);
     int result;
     if (status == BJ_OK) {
         announce(&session);

@@ -1,97 +1,7 @@
 #include "cli/run_header.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "bj_build.h"
-#include "platform/clock.h"
-#include "platform/environment.h"
-#include "platform/limits.h"
-#include "profile/number.h"
-
-/* Above this many cpus a machine with other people on it is taken for a shared one. */
-enum { MANY_CPUS = 16 };
-
-static const char *const effort_names[BJ_EFFORT_COUNT] = {"quick", "normal", "thorough"};
-
-const char *bj_cli_effort_name(bj_effort effort) {
-    return effort < BJ_EFFORT_COUNT ? effort_names[effort] : NULL;
-}
-
-static bj_status warn(bj_profile *profile, bj_error *error, const char *format, ...) BJ_PRINTF(3, 4);
-static bj_status warn(bj_profile *profile, bj_error *error, const char *format, ...) {
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    /* A run that goes on keeps the warnings of the part before, and says each but once. */
-    for (size_t i = 0; i < profile->environment.warnings.count; i++)
-        if (strcmp(profile->environment.warnings.items[i], text) == 0)
-            return BJ_OK;
-    return bj_strings_add(&profile->environment.warnings, text, error);
-}
-
-static bj_status warn_of_load(const bj_environment *system, size_t cpus, bj_profile *profile, bj_error *error) {
-    bool loaded = system->load > 0.5 * (double)cpus;
-    bj_status status = BJ_OK;
-    if (loaded)
-        status = warn(profile, error, "the machine is busy: load %.1f on %zu cpus; wait until it is quiet",
-                      system->load, cpus);
-    bool shared = system->login_users > 1 || (cpus >= MANY_CPUS && system->load > 1.5);
-    if (status == BJ_OK && shared)
-        status = warn(profile, error,
-                      "this may be a shared login node (other sessions: %d, load %.1f): measure where the programs "
-                      "will run",
-                      system->login_users > 0 ? system->login_users : 0, fmax(system->load, 0));
-    return status;
-}
-
-static bj_status warn_of_disturbance(const bj_environment *system, size_t cpus, bj_profile *profile, bj_error *error) {
-    bj_status status = warn_of_load(system, cpus, profile, error);
-    if (status == BJ_OK && strcmp(system->governor, "powersave") == 0)
-        status = warn(profile, error, "the frequency governor is powersave: the clock may be low or wander");
-    if (status == BJ_OK && !isnan(profile->run.cpu_quota))
-        status = warn(profile, error, "a quota of %.2f cpus may stop us in the middle of a measurement",
-                      profile->run.cpu_quota);
-    if (status == BJ_OK && cpus == 1)
-        status = warn(profile, error, "only one cpu may be used: whatever else runs there disturbs us");
-    return status;
-}
-
-static void copy_text(char *field, size_t room, const char *text) {
-    snprintf(field, room, "%s", text);
-}
-#define COPY_TEXT(field, text) copy_text(field, sizeof(field), text)
-
-static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_error *error) {
-    bj_environment system;
-    bj_platform_read_environment("", &system);
-    bj_platform_format_utc(profile->created);
-    profile->run.cpu_quota = bj_profile_round_number(bj_platform_cpu_quota(""), BJ_ANSWER_DIGITS);
-    COPY_TEXT(profile->environment.os, system.os);
-    COPY_TEXT(profile->environment.cpu, system.cpu);
-    COPY_TEXT(profile->environment.huge_pages, system.huge_pages);
-    profile->environment.memory_bytes = system.memory_bytes;
-    profile->environment.virtualised = system.virtualised;
-    profile->environment.load_before = system.load;
-    return warn_of_disturbance(&system, machine->facts.cpu_count, profile, error);
-}
-
-static void fill_simulated(const bj_machine *machine, bj_profile *profile) {
-    COPY_TEXT(profile->created, "1970-01-01T00:00:00Z");
-    profile->run.cpu_quota = NAN;
-    profile->run.steal = 0;
-    COPY_TEXT(profile->environment.os, "simulated");
-    COPY_TEXT(profile->environment.cpu, machine->facts.name);
-    COPY_TEXT(profile->environment.huge_pages, machine->facts.huge_bytes > 0 ? "madvise" : "none");
-    profile->environment.memory_bytes = machine->facts.memory_limit_bytes;
-    profile->environment.virtualised = 0;
-    profile->environment.load_before = 0;
-}
 
 /* Where the profile goes and how much we say on the way does not belong to what was measured. */
 static bool is_recorded(const char *option) {
@@ -102,7 +12,9 @@ static bool is_recorded(const char *option) {
     return true;
 }
 
-static bj_status record_arguments(const bj_cli_arguments *arguments, bj_strings *list, bj_error *error) {
+bj_status bj_cli_record_arguments(const bj_cli_arguments *arguments, bj_profile *profile, bj_error *error) {
+    bj_strings *list = &profile->run.arguments;
+    bj_strings_free(list);
     bj_status status = BJ_OK;
     for (size_t i = 0; i < arguments->operand_count && status == BJ_OK; i++)
         status = bj_strings_add(list, arguments->operands[i], error);
@@ -116,35 +28,5 @@ static bj_status record_arguments(const bj_cli_arguments *arguments, bj_strings 
         if (status == BJ_OK && given->value != NULL)
             status = bj_strings_add(list, given->value, error);
     }
-    return status;
-}
-
-bj_status bj_cli_fill_header(const bj_cli_arguments *arguments, const bj_machine *machine, const bj_run_plan *plan,
-                             bj_profile *profile, bj_error *error) {
-    const bj_machine_facts *facts = &machine->facts;
-    bj_strings_free(&profile->run.arguments);
-    if (!plan->keep_done)
-        bj_strings_free(&profile->environment.warnings);
-    COPY_TEXT(profile->tool.version, BJ_VERSION);
-    COPY_TEXT(profile->tool.compiler, BJ_COMPILER);
-    COPY_TEXT(profile->tool.flags, BJ_FLAGS);
-    profile->run.seed = plan->seed;
-    COPY_TEXT(profile->run.effort, bj_cli_effort_name(plan->effort));
-    COPY_TEXT(profile->run.method, plan->method != NULL ? plan->method : "");
-    profile->run.cpu_measured = plan->cpu;
-    profile->run.memory_limit_bytes = facts->memory_limit_bytes;
-    COPY_TEXT(profile->run.machine, facts->where);
-    int *cpus = malloc((facts->cpu_count + 1) * sizeof *cpus);
-    if (cpus == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", facts->cpu_count);
-    memcpy(cpus, facts->cpus, facts->cpu_count * sizeof *cpus);
-    free(profile->environment.cpus_allowed);
-    profile->environment.cpus_allowed = cpus;
-    profile->environment.cpus_allowed_count = facts->cpu_count;
-    bj_status status = record_arguments(arguments, &profile->run.arguments, error);
-    if (status == BJ_OK && facts->simulated)
-        fill_simulated(machine, profile);
-    else if (status == BJ_OK)
-        status = fill_native(machine, profile, error);
     return status;
 }

@@ -1,0 +1,163 @@
+/* libblackjack: what this machine effectively gives a C program, for programs.
+ *
+ * Open a profile that `blackjack run` wrote, or measure one, and ask it by key ("cache.L1.size_bytes"; `blackjack list
+ * --keys` names them all). Every answer has a status and a confidence, and the getters refuse what is not certain
+ * enough, so that a program falls back to its own default instead of tuning for a wrong number:
+ *
+ *     bj_lib_profile *profile;
+ *     size_t block = 32768;
+ *     if (bj_lib_open_profile(NULL, &profile, NULL) == BJ_LIB_OK) {
+ *         bj_lib_get_size(profile, "cache.L1.size_bytes", BJ_LIB_CONFIDENCE_MEDIUM, &block, NULL);
+ *         bj_lib_close_profile(profile);
+ *     }
+ *
+ * The library has no global state, prints nothing, and never ends the process. A profile that is open does not change:
+ * any number of threads may ask it at once. Texts that are handed out live as long as their profile. */
+#ifndef BLACKJACK_BLACKJACK_H
+#define BLACKJACK_BLACKJACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BJ_LIB_API __attribute__((visibility("default")))
+#else
+#define BJ_LIB_API
+#endif
+
+typedef enum {
+    BJ_LIB_OK = 0,
+    BJ_LIB_ERR_NOT_FOUND,   /* no profile in any place; no answer of that key */
+    BJ_LIB_ERR_UNANSWERED,  /* the key is there, without a value that is certain enough */
+    BJ_LIB_ERR_TYPE,        /* the value is no number, or none that fits */
+    BJ_LIB_ERR_INPUT,       /* the file is no profile */
+    BJ_LIB_ERR_USAGE,       /* asked for something that does not exist */
+    BJ_LIB_ERR_SYSTEM,      /* reading, writing, permission, memory */
+    BJ_LIB_ERR_INTERRUPTED, /* the progress function said stop */
+    BJ_LIB_ERR_FAILED       /* a measurement went wrong */
+} bj_lib_result;
+
+/* As in the profile: only `ok` and `unstable` (it moved while it was measured) have a value. */
+typedef enum {
+    BJ_LIB_STATUS_OK,
+    BJ_LIB_STATUS_UNSTABLE,
+    BJ_LIB_STATUS_UNDETERMINED,
+    BJ_LIB_STATUS_UNSUPPORTED,
+    BJ_LIB_STATUS_FAILED
+} bj_lib_status;
+
+/* high is meant to be right 99 times in 100, medium 90, low less. */
+typedef enum {
+    BJ_LIB_CONFIDENCE_NONE,
+    BJ_LIB_CONFIDENCE_LOW,
+    BJ_LIB_CONFIDENCE_MEDIUM,
+    BJ_LIB_CONFIDENCE_HIGH
+} bj_lib_confidence;
+
+/* One line: what and where. Wherever one is taken, NULL will do. */
+typedef struct {
+    char text[400];
+} bj_lib_error;
+
+typedef struct bj_lib_profile bj_lib_profile;
+typedef struct bj_lib_answer bj_lib_answer;
+
+/* "0.1.0" */
+BJ_LIB_API const char *bj_lib_version(void);
+
+/* Opens the profile at `path`. NULL: the first of these that is there:
+ *   1. $BLACKJACK_PROFILE, which must be one if it is set and not empty;
+ *   2. $XDG_DATA_HOME/blackjackbench/profile.json, where XDG_DATA_HOME is $HOME/.local/share unless set;
+ *   3. /var/lib/blackjackbench/profile.json (or what the build chose).
+ * A file that is there but no profile is an error: no later place is tried. The environment is not looked at where
+ * the process runs with somebody else's rights. On failure *profile is NULL. */
+BJ_LIB_API bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error);
+/* The same from text, which is not kept. */
+BJ_LIB_API bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profile **profile,
+                                              bj_lib_error *error);
+/* NULL does nothing. */
+BJ_LIB_API void bj_lib_close_profile(bj_lib_profile *profile);
+/* Writes it, atomically: a reader sees the old file or the new one, never half. */
+BJ_LIB_API bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *path, bj_lib_error *error);
+/* The file that it came from; "" for one that was parsed or measured. */
+BJ_LIB_API const char *bj_lib_profile_path(const bj_lib_profile *profile);
+/* How it was measured: "created", "machine", "cpu", "os", "effort", "version". NULL: no such name. */
+BJ_LIB_API const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name);
+
+/* A number whose status is ok and whose confidence is `least` or more. With BJ_LIB_CONFIDENCE_LOW or below, unstable
+ * ones are taken, too. *value stays as it is unless the result is BJ_LIB_OK. */
+BJ_LIB_API bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least,
+                                           double *value, bj_lib_error *error);
+/* The same for bytes and counts, rounded down. */
+BJ_LIB_API bj_lib_result bj_lib_get_size(const bj_lib_profile *profile, const char *key, bj_lib_confidence least,
+                                         size_t *value, bj_lib_error *error);
+
+/* Answers, to look at whole: by key (NULL: there is none), or by index in the order of the file. */
+BJ_LIB_API const bj_lib_answer *bj_lib_find_answer(const bj_lib_profile *profile, const char *key);
+BJ_LIB_API size_t bj_lib_count_answers(const bj_lib_profile *profile);
+/* NULL: the index is too large. */
+BJ_LIB_API const bj_lib_answer *bj_lib_answer_at(const bj_lib_profile *profile, size_t index);
+
+BJ_LIB_API const char *bj_lib_answer_key(const bj_lib_answer *answer);
+BJ_LIB_API const char *bj_lib_answer_unit(const bj_lib_answer *answer);
+BJ_LIB_API bj_lib_status bj_lib_answer_status(const bj_lib_answer *answer);
+BJ_LIB_API bj_lib_confidence bj_lib_answer_confidence(const bj_lib_answer *answer);
+/* Why it is not ok; "" when it is, or when nothing is told. */
+BJ_LIB_API const char *bj_lib_answer_reason(const bj_lib_answer *answer);
+/* "levels/1": method and revision; "" when it is not told. */
+BJ_LIB_API const char *bj_lib_answer_method(const bj_lib_answer *answer);
+/* These return false, and leave the numbers, where there is none. */
+BJ_LIB_API bool bj_lib_answer_number(const bj_lib_answer *answer, double *value);
+BJ_LIB_API bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *high);
+/* What the operating system says. Never a measurement. */
+BJ_LIB_API bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value);
+/* JSON text of a value that is not one number (groups of cpus, a tree); NULL: it is none. */
+BJ_LIB_API const char *bj_lib_answer_json(const bj_lib_answer *answer);
+
+/* The names of enum values, as the profile has them: "ok", "high". */
+BJ_LIB_API const char *bj_lib_status_name(bj_lib_status status);
+BJ_LIB_API const char *bj_lib_confidence_name(bj_lib_confidence confidence);
+
+/* The probes that can be run, by index; NULL: the index is too large. */
+BJ_LIB_API const char *bj_lib_probe_name(size_t index);
+BJ_LIB_API const char *bj_lib_probe_question(size_t index);
+
+typedef struct {
+    const char *probe;             /* being measured */
+    size_t index, count;           /* of the probes to run, from 0 */
+    double fraction;               /* of this probe */
+    double elapsed_s, remaining_s; /* of the whole run; remaining is an estimate */
+    bool probe_done;               /* sent once when a probe's answers are there */
+} bj_lib_progress;
+
+/* Set all to zero, then `struct_size` to its sizeof, then what is wanted: fields may be added at the end later. */
+typedef struct {
+    size_t struct_size;
+    const char *const *probes; /* names; those that they need run first. count 0: all */
+    size_t probe_count;
+    const char *effort;  /* "quick", "normal" or "thorough"; NULL: normal */
+    const char *machine; /* "native", or "sim:FILE" for a simulated one; NULL: native */
+    double budget_s;     /* end after about this time with what there is; 0: no limit */
+    uint64_t seed;       /* of everything random; 0: 1 */
+    /* Called often, between batches, in the calling thread. True: stop. NULL: none. */
+    bool (*report)(void *context, const bj_lib_progress *progress);
+    void *context;
+} bj_lib_run_options;
+
+/* Measures on the first cpu that the calling thread may use, in threads of its own; the calling thread stays as it is.
+ * A probe that fails does not end the run: its answers say so. BJ_LIB_ERR_INTERRUPTED: stopped by `report`, and
+ * *profile holds what was done; after other errors it is NULL. NULL options: all probes. Asks hwloc in a child process,
+ * so the process must be able to fork. */
+BJ_LIB_API bj_lib_result bj_lib_run_probes(const bj_lib_run_options *options, bj_lib_profile **profile,
+                                           bj_lib_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* What the files of the public library share. The public header is include/blackjack/blackjack.h; whatever is not
+ * bj_lib_* stays hidden in the shared and in the static library. */
+#ifndef BJ_LIB_LIB_H
+#define BJ_LIB_LIB_H
+
+#include "base/status.h"
+#include "blackjack/blackjack.h"
+#include "profile/profile.h"
+
+/* An answer as the outside sees it: a characteristic under another name. */
+struct bj_lib_answer {
+    bj_characteristic characteristic;
+};
+
+struct bj_lib_profile {
+    bj_profile whole;
+    const bj_characteristic **by_key; /* of whole, sorted; does not change while the profile is open */
+    char *path;                       /* never NULL */
+};
+
+/* Makes the profile that `whole` becomes part of; on failure `whole` is freed. */
+bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, bj_lib_profile **profile,
+                                     bj_lib_error *error);
+/* The error goes out under the result that stands for the status. */
+bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib_error *to);
+bj_lib_result bj_inside_fail(bj_lib_error *error, bj_lib_result result, const char *format, ...) BJ_PRINTF(3, 4);
+
+#endif

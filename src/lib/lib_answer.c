@@ -1,0 +1,79 @@
+/* One answer, and the names of what it may say. */
+#include "lib/lib.h"
+
+/* The public names stand for the same values, so that they need no table to translate. */
+_Static_assert((int)BJ_LIB_STATUS_OK == (int)BJ_ANSWER_OK && (int)BJ_LIB_STATUS_UNSTABLE == (int)BJ_ANSWER_UNSTABLE &&
+                   (int)BJ_LIB_STATUS_UNDETERMINED == (int)BJ_ANSWER_UNDETERMINED &&
+                   (int)BJ_LIB_STATUS_UNSUPPORTED == (int)BJ_ANSWER_UNSUPPORTED &&
+                   (int)BJ_LIB_STATUS_FAILED == (int)BJ_ANSWER_FAILED,
+               "status");
+_Static_assert((int)BJ_LIB_CONFIDENCE_NONE == (int)BJ_CONFIDENCE_NONE &&
+                   (int)BJ_LIB_CONFIDENCE_LOW == (int)BJ_CONFIDENCE_LOW &&
+                   (int)BJ_LIB_CONFIDENCE_MEDIUM == (int)BJ_CONFIDENCE_MEDIUM &&
+                   (int)BJ_LIB_CONFIDENCE_HIGH == (int)BJ_CONFIDENCE_HIGH,
+               "confidence");
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+const char *bj_lib_answer_key(const bj_lib_answer *answer) {
+    return answer->characteristic.key;
+}
+
+const char *bj_lib_answer_unit(const bj_lib_answer *answer) {
+    return answer->characteristic.unit;
+}
+
+bj_lib_status bj_lib_answer_status(const bj_lib_answer *answer) {
+    return (bj_lib_status)answer->characteristic.status;
+}
+
+bj_lib_confidence bj_lib_answer_confidence(const bj_lib_answer *answer) {
+    return (bj_lib_confidence)answer->characteristic.confidence;
+}
+
+const char *bj_lib_answer_reason(const bj_lib_answer *answer) {
+    return answer->characteristic.reason;
+}
+
+const char *bj_lib_answer_method(const bj_lib_answer *answer) {
+    return answer->characteristic.method;
+}
+
+bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
+    const bj_characteristic *about = &answer->characteristic;
+    if (!has_value(about) || about->structured != NULL)
+        return false;
+    *value = about->value;
+    return true;
+}
+
+bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *high) {
+    const bj_characteristic *about = &answer->characteristic;
+    if (!has_value(about) || about->structured != NULL || !about->has_interval)
+        return false;
+    *low = about->interval[0];
+    *high = about->interval[1];
+    return true;
+}
+
+bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value) {
+    if (!answer->characteristic.has_claimed)
+        return false;
+    *value = answer->characteristic.claimed;
+    return true;
+}
+
+const char *bj_lib_answer_json(const bj_lib_answer *answer) {
+    const bj_characteristic *about = &answer->characteristic;
+    return has_value(about) ? about->structured : NULL;
+}
+
+const char *bj_lib_status_name(bj_lib_status status) {
+    return (unsigned)status <= BJ_LIB_STATUS_FAILED ? bj_answer_status_name((bj_answer_status)status) : "unknown";
+}
+
+const char *bj_lib_confidence_name(bj_lib_confidence confidence) {
+    return (unsigned)confidence <= BJ_LIB_CONFIDENCE_HIGH ? bj_confidence_name((bj_confidence)confidence) : "unknown";
+}

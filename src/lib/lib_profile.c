@@ -1,0 +1,200 @@
+/* Opening, asking, writing. */
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bj_build.h"
+#include "lib/lib.h"
+#include "lib/places.h"
+
+const char *bj_lib_version(void) {
+    return BJ_VERSION;
+}
+
+bj_lib_result bj_inside_fail(bj_lib_error *error, bj_lib_result result, const char *format, ...) {
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+    }
+    return result;
+}
+
+bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib_error *to) {
+    static const bj_lib_result results[] = {
+        [BJ_OK] = BJ_LIB_OK,
+        [BJ_ERR_USAGE] = BJ_LIB_ERR_USAGE,
+        [BJ_ERR_INPUT] = BJ_LIB_ERR_INPUT,
+        [BJ_ERR_IO] = BJ_LIB_ERR_SYSTEM,
+        [BJ_ERR_PERMISSION] = BJ_LIB_ERR_SYSTEM,
+        [BJ_ERR_RESOURCE] = BJ_LIB_ERR_SYSTEM,
+        [BJ_ERR_UNSUPPORTED] = BJ_LIB_ERR_FAILED,
+        [BJ_ERR_INTERRUPTED] = BJ_LIB_ERR_INTERRUPTED,
+        [BJ_ERR_FAILED] = BJ_LIB_ERR_FAILED,
+    };
+    return status == BJ_OK ? BJ_LIB_OK : bj_inside_fail(to, results[status], "%s", from->text);
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const bj_characteristic *const *left = a, *const *right = b;
+    return strcmp((*left)->key, (*right)->key);
+}
+
+bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, bj_lib_profile **profile,
+                                     bj_lib_error *error) {
+    bj_lib_profile *made = calloc(1, sizeof *made);
+    const bj_characteristic **by_key = calloc(whole->answers.count + 1, sizeof *by_key);
+    char *copy = strdup(path);
+    if (made == NULL || by_key == NULL || copy == NULL) {
+        free(made);
+        free(by_key);
+        free(copy);
+        bj_profile_free(whole);
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory for a profile");
+    }
+    *made = (bj_lib_profile){.whole = *whole, .by_key = by_key, .path = copy};
+    for (size_t i = 0; i < whole->answers.count; i++)
+        by_key[i] = &made->whole.answers.items[i];
+    qsort(by_key, whole->answers.count, sizeof *by_key, compare_keys);
+    *profile = made;
+    return BJ_LIB_OK;
+}
+
+/* "-" is a file of that name here: standard streams are the program's. */
+static const char *name_file(const char *path) {
+    return strcmp(path, "-") == 0 ? "./-" : path;
+}
+
+bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
+    char *found = NULL;
+    bj_error trouble;
+    bj_profile whole;
+    *profile = NULL;
+    if (path == NULL) {
+        bj_status status = bj_inside_find_profile(&found, &trouble);
+        if (status == BJ_ERR_USAGE)
+            return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
+        if (status != BJ_OK)
+            return bj_inside_translate(status, &trouble, error);
+    }
+    const char *name = found != NULL ? found : path;
+    bj_profile_init(&whole);
+    bj_status status = bj_profile_read(name_file(name), &whole, &trouble);
+    bj_lib_result result = status == BJ_OK ? bj_inside_wrap_profile(&whole, name, profile, error)
+                                           : bj_inside_translate(status, &trouble, error);
+    free(found);
+    return result;
+}
+
+bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profile **profile, bj_lib_error *error) {
+    bj_error trouble;
+    bj_profile whole;
+    *profile = NULL;
+    bj_profile_init(&whole);
+    bj_status status = bj_profile_parse("profile", text, length, &whole, &trouble);
+    return status == BJ_OK ? bj_inside_wrap_profile(&whole, "", profile, error)
+                           : bj_inside_translate(status, &trouble, error);
+}
+
+void bj_lib_close_profile(bj_lib_profile *profile) {
+    if (profile == NULL)
+        return;
+    bj_profile_free(&profile->whole);
+    free(profile->by_key);
+    free(profile->path);
+    free(profile);
+}
+
+bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *path, bj_lib_error *error) {
+    bj_error trouble;
+    return bj_inside_translate(bj_profile_write(&profile->whole, name_file(path), &trouble), &trouble, error);
+}
+
+const char *bj_lib_profile_path(const bj_lib_profile *profile) {
+    return profile->path;
+}
+
+const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name) {
+    const bj_profile *whole = &profile->whole;
+    const struct {
+        const char *name, *text;
+    } infos[] = {
+        {"created", whole->created},   {"machine", whole->run.machine}, {"cpu", whole->environment.cpu},
+        {"os", whole->environment.os}, {"effort", whole->run.effort},   {"version", whole->tool.version},
+    };
+    for (size_t i = 0; i < sizeof infos / sizeof infos[0]; i++)
+        if (strcmp(infos[i].name, name) == 0)
+            return infos[i].text;
+    return NULL;
+}
+
+static const bj_characteristic *find(const bj_lib_profile *profile, const char *key) {
+    size_t low = 0, high = profile->whole.answers.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(key, profile->by_key[middle]->key);
+        if (order == 0)
+            return profile->by_key[middle];
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
+bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,
+                                bj_lib_error *error) {
+    const bj_characteristic *answer = find(profile, key);
+    if (answer == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%.80s: the profile has no such key", key);
+    const char *status = bj_answer_status_name(answer->status);
+    if (!has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
+        return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: %s: %s", key, status, answer->reason);
+    /* Where none is told the status must do, as for `emit`. */
+    if (answer->confidence != BJ_CONFIDENCE_NONE && (int)answer->confidence < (int)least)
+        return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is only %s", key,
+                              bj_confidence_name(answer->confidence));
+    if (answer->structured != NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: is not one number", key);
+    *value = answer->value;
+    return BJ_LIB_OK;
+}
+
+bj_lib_result bj_lib_get_size(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, size_t *value,
+                              bj_lib_error *error) {
+    double number;
+    bj_lib_result result = bj_lib_get_number(profile, key, least, &number, error);
+    if (result != BJ_LIB_OK)
+        return result;
+    /* (double)SIZE_MAX rounds up to a power of two, which is one too many. */
+    if (!(number >= 0 && number < (double)SIZE_MAX))
+        return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: %g is no size", key, number);
+    *value = (size_t)floor(number);
+    return BJ_LIB_OK;
+}
+
+static const bj_lib_answer *wrap_answer(const bj_characteristic *answer) {
+    return (const bj_lib_answer *)answer;
+}
+
+const bj_lib_answer *bj_lib_find_answer(const bj_lib_profile *profile, const char *key) {
+    return wrap_answer(find(profile, key));
+}
+
+size_t bj_lib_count_answers(const bj_lib_profile *profile) {
+    return profile->whole.answers.count;
+}
+
+const bj_lib_answer *bj_lib_answer_at(const bj_lib_profile *profile, size_t index) {
+    return index < profile->whole.answers.count ? wrap_answer(&profile->whole.answers.items[index]) : NULL;
+}

@@ -1,0 +1,106 @@
+/* Measuring in the caller's process. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/lib.h"
+#include "machine/machine.h"
+#include "probes/probe.h"
+#include "runner/header.h"
+#include "runner/runner.h"
+
+const char *bj_lib_probe_name(size_t index) {
+    return index < bj_probe_count ? bj_probes[index]->name : NULL;
+}
+
+const char *bj_lib_probe_question(size_t index) {
+    return index < bj_probe_count ? bj_probes[index]->question : NULL;
+}
+
+static bool report(void *context, const bj_progress *progress) {
+    const bj_lib_run_options *options = context;
+    bj_lib_progress news = {
+        .probe = progress->probe,
+        .index = progress->index,
+        .count = progress->count,
+        .fraction = progress->fraction,
+        .elapsed_s = progress->elapsed_s,
+        .remaining_s = progress->remaining_s,
+        .probe_done = progress->probe_done,
+    };
+    return options->report(options->context, &news);
+}
+
+/* Fields that a caller of an older version does not know stay zero, which is their default. */
+static bj_lib_result read_options(const bj_lib_run_options *given, bj_lib_run_options *options, bj_lib_error *error) {
+    memset(options, 0, sizeof *options);
+    if (given != NULL) {
+        if (given->struct_size < offsetof(bj_lib_run_options, probes) || given->struct_size > 4096)
+            return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "struct_size must be sizeof(bj_lib_run_options)");
+        memcpy(options, given, given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
+    }
+    if (options->probe_count > 0 && options->probes == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "probe_count without probes");
+    return BJ_LIB_OK;
+}
+
+static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_error *error) {
+    *plan = (bj_run_plan){
+        .probes = options->probes,
+        .probe_count = options->probe_count,
+        .effort = BJ_EFFORT_NORMAL,
+        .budget_s = options->budget_s > 0 ? options->budget_s : INFINITY,
+        .seed = options->seed != 0 ? options->seed : 1,
+        .report = options->report != NULL ? report : NULL,
+        .context = options,
+    };
+    /* As the command line has it: every JSON reader keeps such a number. */
+    if (plan->seed > ((uint64_t)1 << 53) - 1)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "the seed must be below 2^53");
+    if (options->effort != NULL && !bj_runner_parse_effort(options->effort, &plan->effort))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "effort: expected quick, normal or thorough, found '%.40s'",
+                                 options->effort);
+    return BJ_OK;
+}
+
+static bj_status open_machine(const char *name, uint64_t seed, bj_machine **machine, bj_error *error) {
+    if (name == NULL || strcmp(name, "native") == 0)
+        return bj_machine_open_native(seed, machine, error);
+    if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
+        return bj_machine_open_simulated(name + 4, seed, machine, error);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "machine: expected native or sim:FILE, found '%.60s'", name);
+}
+
+static bj_status measure(bj_machine *machine, bj_run_plan *plan, bj_profile *whole, bj_error *error) {
+    if (machine->facts.cpu_count == 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "there is no cpu that we may use");
+    plan->cpu = machine->facts.cpus[0];
+    bj_status status = bj_runner_fill_header(machine, plan, whole, error);
+    return status == BJ_OK ? bj_runner_run(machine, plan, whole, error) : status;
+}
+
+bj_lib_result bj_lib_run_probes(const bj_lib_run_options *given, bj_lib_profile **profile, bj_lib_error *error) {
+    bj_lib_run_options options;
+    bj_run_plan plan;
+    bj_machine *machine = NULL;
+    bj_error trouble = {""};
+    bj_profile whole;
+    *profile = NULL;
+    bj_lib_result result = read_options(given, &options, error);
+    if (result != BJ_LIB_OK)
+        return result;
+    bj_profile_init(&whole);
+    bj_status status = make_plan(&options, &plan, &trouble);
+    if (status == BJ_OK)
+        status = open_machine(options.machine, plan.seed, &machine, &trouble);
+    if (status == BJ_OK) {
+        status = measure(machine, &plan, &whole, &trouble);
+        machine->verbs->close(machine);
+    }
+    if (status != BJ_OK && status != BJ_ERR_INTERRUPTED) {
+        bj_profile_free(&whole);
+        return bj_inside_translate(status, &trouble, error);
+    }
+    result = bj_inside_wrap_profile(&whole, "", profile, error);
+    return result == BJ_LIB_OK ? bj_inside_translate(status, &trouble, error) : result;
+}

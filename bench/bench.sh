@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# What the program costs on this machine: time and memory; its bandwidth beside STREAM (STREAM=FILE says where that is).
+# What the program costs on this machine: time and memory; its bandwidth beside STREAM (STREAM=FILE says where that is);
+# what the library costs and gives a program.
 # Keep the machine quiet meanwhile.
 set -eu
 cd "$(dirname "$0")/.."
 python3 bench/bench.py --program build/blackjack -o build/bench.md "$@"
-exec python3 bench/stream.py --program build/blackjack -o build/stream.md ${STREAM:+--stream "$STREAM"}
+python3 bench/stream.py --program build/blackjack -o build/stream.md ${STREAM:+--stream "$STREAM"}
+bash bench/library.sh build

@@ -1,11 +1,7 @@
 /* Two models of every machine of the zoo must agree: the simulator, walked at sizes just below and just above an edge,
  * and the effective sizes that truth.py works out set by set (truth.json), which shares no code with it. And truth.json
  * must still be what truth.py says of a few machines. */
-#include "../unit/sim_fixture.h"
-
-#include <dirent.h>
-#include <jansson.h>
-#include <math.h>
+#include "zoo_fixture.h"
 
 /* Few pages decide where a walk over a cache that is larger than a page a way has its edge; both sides average over
  * draws. */
@@ -92,10 +88,7 @@ static int check_machine(const char *path, json_t *truth) {
 
 static void test_simulator_agrees_with_truth(void **state) {
     (void)state;
-    json_error_t trouble;
-    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble);
-    if (truths == NULL)
-        fail_msg("truth.json: %s", trouble.text);
+    json_t *truths = load_truths();
     const char *name;
     json_t *truth;
     int wrong = 0;

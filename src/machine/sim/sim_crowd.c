@@ -37,6 +37,8 @@ static bj_status count_contexts(const bj_sim_machine *self, const int *cpus, siz
         *contexts += !seen[unit];
         seen[unit] = true;
     }
+    if (*contexts == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "threads on no cpu of %s", self->where);
     return BJ_OK;
 }
 

@@ -75,6 +75,7 @@ probe() {
         need python3 "Python 3" has python3
         need valgrind "valgrind" has valgrind
         need hwloc "hwloc's tools (lstopo, hwloc-info)" has hwloc-info
+        need mandoc "mandoc" has mandoc
         ;;
     lint)
         need clang "clang" compiles clang

@@ -138,11 +138,11 @@ static bool choose(size_t index, const char **name, const char **meaning) {
 static const bj_cli_option options[] = {
     {"output", 'o', "FILE", "write there instead of to standard output"},
     {"force", 0, NULL, "replace the file if it exists"},
-    {"min-confidence", 0, "CONFIDENCE", "take answers from high, medium (default) or low on; low: unstable ones, too"},
+    {"min-confidence", 0, "low|medium|high", "of answers to take (default medium); low: unstable ones, too"},
     {"allow-claimed", 0, NULL, "where an answer is not taken, take what the operating system claims, if it does"},
-    {"order", 0, "ORDER", "omp-places, rankfile: near (default; neighbours first) or spread (far apart first)"},
+    {"order", 0, "near|spread", "omp-places, rankfile: neighbours first (default) or last"},
     {"host", 0, "NAME", "rankfile: the host (default localhost)"},
-    {"type", 0, "TYPE", "blis: elements, double (default) or float"},
+    {"type", 0, "double|float", "blis: the elements (default double)"},
     {"vector-bytes", 0, "N", "blis: width of the vectors (default 16), which is not measured"},
     {"kernel", 0, "MRxNR", "blis: the micro-kernel that there is, instead of the one by the model"},
 };

@@ -323,8 +323,8 @@ static const bj_cli_option options[] = {
     {"output", 'o', "FILE", "the profile (default blackjack-profile.json); '-': standard output"},
     {"force", 0, NULL, "replace the file if it exists, from the start"},
     {"resume", 0, NULL, "go on with the file, its seed and effort: probes that are in it are not run again"},
-    {"machine", 0, "MACHINE", "native (default), or sim:FILE for a simulated one"},
-    {"effort", 0, "EFFORT", "quick, normal (default) or thorough"},
+    {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one"},
+    {"effort", 0, "quick|normal|thorough", "how much to measure (default normal)"},
     {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
     {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},
     {"seed", 0, "N", "of everything random (default 1)"},
@@ -347,6 +347,7 @@ const bj_cli_command bj_cli_command_run = {
         "3 no permission or resource; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
+    .choices = bj_cli_choose_probe,
     .most_operands = (size_t)-1,
     .run = run,
 };

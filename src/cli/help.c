@@ -30,7 +30,16 @@ static void print_choices(const bj_cli_command *command) {
         return;
     printf("\n%s\n\n", command->choices_title);
     for (size_t i = 0; command->choices(i, &name, &meaning); i++)
-        printf("  %-26s  %s\n", name, meaning);
+        printf("  %-10s  %s\n", name, meaning);
+}
+
+/* "-o, --output FILE" */
+static void name_option(const bj_cli_option *option, char *text, size_t room) {
+    char letter[8] = "    ";
+    if (option->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(text, room, "%s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "");
 }
 
 void bj_cli_print_command_help(const bj_cli_command *command) {
@@ -38,14 +47,15 @@ void bj_cli_print_command_help(const bj_cli_command *command) {
     printf("\n%s.\n", command->summary);
     if (command->option_count > 0)
         putchar('\n');
+    char name[64];
+    size_t width = 0;
     for (size_t i = 0; i < command->option_count; i++) {
-        const bj_cli_option *option = &command->options[i];
-        char name[48], letter[8] = "    ";
-        if (option->letter != 0)
-            snprintf(letter, sizeof letter, "-%c, ", option->letter);
-        snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
-                 option->argument != NULL ? option->argument : "");
-        printf("  %-26s  %s\n", name, option->help);
+        name_option(&command->options[i], name, sizeof name);
+        width = strlen(name) > width ? strlen(name) : width;
+    }
+    for (size_t i = 0; i < command->option_count; i++) {
+        name_option(&command->options[i], name, sizeof name);
+        printf("  %-*s  %s\n", (int)width, name, command->options[i].help);
     }
     print_choices(command);
     if (command->details != NULL)

@@ -2,7 +2,7 @@
  *
  * An emitter refuses rather than guesses: what it needs must be `ok` and as certain as the reader asked for, unless the
  * reader takes the operating system's claim instead. To add one: write emit_<name>.c with the descriptor last, add its
- * line to emit_list.h, and its section to docs/emit.md. */
+ * line to emit_list.h, and its row to docs/emit.md. */
 #ifndef BJ_EMIT_EMIT_H
 #define BJ_EMIT_EMIT_H
 

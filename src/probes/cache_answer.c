@@ -122,13 +122,13 @@ static bool are_close(const bj_hierarchy_level *near, const bj_hierarchy_level *
            (near->has_capacity && far->has_capacity && far->capacity.value < CLOSE_LEVELS * near->capacity.value);
 }
 
-/* Whether what was seen may be less or more than one level: too close to the next or the one before, or behind a TLB.
- */
+/* Whether what was seen may be less or more than one level: too close to the next or the one before, behind a TLB, or
+ * one of a number that itself is in doubt. */
 static bool may_be_another(const bj_hierarchy *found, size_t index) {
     const bj_hierarchy_level *level = &found->level[index];
     bool near = index > 0 && are_close(level - 1, level);
     bool far = index + 1 < found->count && are_close(level, level + 1);
-    return near || far || level->level.hides_edge;
+    return near || far || level->level.hides_edge || (index > 0 && found->count_support < SUPPORT_MEDIUM);
 }
 
 static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {

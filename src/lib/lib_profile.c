@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "bj_build.h"
 #include "lib/lib.h"
 #include "lib/places.h"
@@ -41,25 +42,26 @@ bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib
 }
 
 static int compare_keys(const void *a, const void *b) {
-    const bj_characteristic *const *left = a, *const *right = b;
-    return strcmp((*left)->key, (*right)->key);
+    const bj_inside_entry *left = a, *right = b;
+    return strcmp(left->answer->key, right->answer->key);
 }
 
-bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, bj_lib_profile **profile,
-                                     bj_lib_error *error) {
+bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
+                                     bj_lib_profile **profile, bj_lib_error *error) {
     bj_lib_profile *made = calloc(1, sizeof *made);
-    const bj_characteristic **by_key = calloc(whole->answers.count + 1, sizeof *by_key);
+    bj_inside_entry *by_key = calloc(whole->answers.count + 1, sizeof *by_key);
     char *copy = strdup(path);
     if (made == NULL || by_key == NULL || copy == NULL) {
         free(made);
         free(by_key);
         free(copy);
+        free(text);
         bj_profile_free(whole);
         return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory for a profile");
     }
-    *made = (bj_lib_profile){.whole = *whole, .by_key = by_key, .path = copy};
+    *made = (bj_lib_profile){.whole = *whole, .text = text, .length = length, .by_key = by_key, .path = copy};
     for (size_t i = 0; i < whole->answers.count; i++)
-        by_key[i] = &made->whole.answers.items[i];
+        by_key[i].answer = &made->whole.answers.items[i];
     qsort(by_key, whole->answers.count, sizeof *by_key, compare_keys);
     *profile = made;
     return BJ_LIB_OK;
@@ -67,38 +69,56 @@ bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, bj_lib
 
 /* "-" is a file of that name here: standard streams are the program's. */
 static const char *name_file(const char *path) {
-    return strcmp(path, "-") == 0 ? "./-" : path;
+    return path[0] == '-' && path[1] == '\0' ? "./-" : path;
+}
+
+/* Takes the text over, whatever becomes of it. */
+static bj_lib_result read_text(const char *name, const char *path, char *text, size_t length, bj_lib_profile **profile,
+                               bj_lib_error *error) {
+    bj_error trouble;
+    bj_profile whole;
+    bj_profile_init(&whole);
+    bj_status status = bj_profile_parse_answers(name, text, length, &whole, &trouble);
+    if (status == BJ_OK)
+        return bj_inside_wrap_profile(&whole, path, text, length, profile, error);
+    free(text);
+    return bj_inside_translate(status, &trouble, error);
+}
+
+static bj_lib_result open_file(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
+    bj_error trouble;
+    char *text = NULL;
+    size_t length = 0;
+    bj_status status = bj_base_read_file(path, BJ_PROFILE_MAX_BYTES, &text, &length, &trouble);
+    return status == BJ_OK ? read_text(path, path, text, length, profile, error)
+                           : bj_inside_translate(status, &trouble, error);
 }
 
 bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
     char *found = NULL;
     bj_error trouble;
-    bj_profile whole;
     *profile = NULL;
-    if (path == NULL) {
-        bj_status status = bj_inside_find_profile(&found, &trouble);
-        if (status == BJ_ERR_USAGE)
-            return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
-        if (status != BJ_OK)
-            return bj_inside_translate(status, &trouble, error);
-    }
-    const char *name = found != NULL ? found : path;
-    bj_profile_init(&whole);
-    bj_status status = bj_profile_read(name_file(name), &whole, &trouble);
-    bj_lib_result result = status == BJ_OK ? bj_inside_wrap_profile(&whole, name, profile, error)
-                                           : bj_inside_translate(status, &trouble, error);
+    if (path != NULL)
+        return open_file(path, profile, error);
+    bj_status status = bj_inside_find_profile(&found, &trouble);
+    if (status == BJ_ERR_USAGE)
+        return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
+    if (status != BJ_OK || found == NULL)
+        return bj_inside_translate(status, &trouble, error);
+    bj_lib_result result = open_file(found, profile, error);
     free(found);
     return result;
 }
 
 bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profile **profile, bj_lib_error *error) {
-    bj_error trouble;
-    bj_profile whole;
     *profile = NULL;
-    bj_profile_init(&whole);
-    bj_status status = bj_profile_parse("profile", text, length, &whole, &trouble);
-    return status == BJ_OK ? bj_inside_wrap_profile(&whole, "", profile, error)
-                           : bj_inside_translate(status, &trouble, error);
+    if (length > BJ_PROFILE_MAX_BYTES)
+        return bj_inside_fail(error, BJ_LIB_ERR_INPUT, "profile: more than %zu bytes", BJ_PROFILE_MAX_BYTES);
+    char *copy = malloc(length + 1);
+    if (copy == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory for %zu bytes", length);
+    memcpy(copy, text, length);
+    return read_text("profile", "", copy, length, profile, error);
 }
 
 void bj_lib_close_profile(bj_lib_profile *profile) {
@@ -107,12 +127,18 @@ void bj_lib_close_profile(bj_lib_profile *profile) {
     bj_profile_free(&profile->whole);
     free(profile->by_key);
     free(profile->path);
+    free(profile->text);
     free(profile);
 }
 
 bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *path, bj_lib_error *error) {
     bj_error trouble;
-    return bj_inside_translate(bj_profile_write(&profile->whole, name_file(path), &trouble), &trouble, error);
+    bj_status status;
+    if (profile->text != NULL)
+        status = bj_base_write_file_atomically(path, profile->text, profile->length, &trouble);
+    else
+        status = bj_profile_write(&profile->whole, name_file(path), &trouble);
+    return bj_inside_translate(status, &trouble, error);
 }
 
 const char *bj_lib_profile_path(const bj_lib_profile *profile) {
@@ -137,9 +163,9 @@ static const bj_characteristic *find(const bj_lib_profile *profile, const char *
     size_t low = 0, high = profile->whole.answers.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = strcmp(key, profile->by_key[middle]->key);
+        int order = strcmp(key, profile->by_key[middle].answer->key);
         if (order == 0)
-            return profile->by_key[middle];
+            return profile->by_key[middle].answer;
         if (order > 0)
             low = middle + 1;
         else
@@ -172,7 +198,7 @@ bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, 
 
 bj_lib_result bj_lib_get_size(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, size_t *value,
                               bj_lib_error *error) {
-    double number;
+    double number = 0;
     bj_lib_result result = bj_lib_get_number(profile, key, least, &number, error);
     if (result != BJ_LIB_OK)
         return result;

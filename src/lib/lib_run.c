@@ -101,6 +101,6 @@ bj_lib_result bj_lib_run_probes(const bj_lib_run_options *given, bj_lib_profile 
         bj_profile_free(&whole);
         return bj_inside_translate(status, &trouble, error);
     }
-    result = bj_inside_wrap_profile(&whole, "", profile, error);
+    result = bj_inside_wrap_profile(&whole, "", NULL, 0, profile, error);
     return result == BJ_LIB_OK ? bj_inside_translate(status, &trouble, error) : result;
 }

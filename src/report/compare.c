@@ -124,18 +124,19 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
 static bj_status compare_status(comparing *comparing, const char *key, const bj_characteristic *a,
                                 const bj_characteristic *b) {
     const bj_characteristic *answering = has_value(a) ? a : b, *other = answering == a ? b : a;
-    bool steady = answering->confidence == BJ_CONFIDENCE_HIGH && answering->status == BJ_ANSWER_OK;
     bj_difference difference = {.kind = BJ_DIFFERENCE_STATUS, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_STATUS};
     snprintf(difference.key, sizeof difference.key, "%s", key);
-    if (has_value(a) != has_value(b) && answering->confidence == BJ_CONFIDENCE_LOW)
-        return BJ_OK; /* it may as well have said nothing */
-    if (has_value(a) != has_value(b))
+    bool worth_telling;
+    if (has_value(a) != has_value(b)) {
+        worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* which may as well have said nothing */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
-    else if (!has_value(a) && (a->status == BJ_ANSWER_FAILED || b->status == BJ_ANSWER_FAILED))
-        return BJ_OK; /* neither is an answer */
-    else if (has_value(a) && !(steady || (a->status == BJ_ANSWER_UNSTABLE && b->confidence == BJ_CONFIDENCE_HIGH)))
-        return BJ_OK; /* hardly sure in the first place */
-    return add(comparing, &difference);
+    } else if (has_value(a)) { /* one of them moved */
+        const bj_characteristic *firm = a->status == BJ_ANSWER_OK ? a : b;
+        worth_telling = firm->confidence == BJ_CONFIDENCE_HIGH;
+    } else {
+        worth_telling = a->status != BJ_ANSWER_FAILED && b->status != BJ_ANSWER_FAILED;
+    }
+    return worth_telling ? add(comparing, &difference) : BJ_OK;
 }
 
 static bj_status compare_answers(comparing *comparing, const char *key, const bj_characteristic *a,

@@ -117,6 +117,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require(profile.answers.count == 0 && profile.curves.count == 0, "a profile is read whole or not at all");
         return 0;
     }
+    bj_profile quick;
+    bj_profile_init(&quick);
+    require(bj_profile_parse_answers("input", (const char *)data, size, &quick, &error) == BJ_OK &&
+                quick.answers.count == profile.answers.count && quick.probe_count == profile.probe_count,
+            "the answers are the same without the samples");
+    bj_profile_free(&quick);
     size_t length = 0;
     char *text = write_text(&profile, &length);
     check_round_trip(text, length);

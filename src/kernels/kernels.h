@@ -48,8 +48,8 @@ uint32_t bj_kernel_add_int32(uint32_t start, uint32_t addend, size_t blocks);
 
 /* Divides one by one for blocks × BJ_KERNEL_DIVIDE_BLOCK times, if the caller keeps it from the compiler that `one` is
  * one; returns four. */
-uint32_t bj_kernel_divide_int(uint32_t one, size_t blocks);
-double bj_kernel_divide_double(double one, size_t blocks);
+uint32_t bj_kernel_divide_int(const volatile uint32_t *one, size_t blocks);
+double bj_kernel_divide_double(const volatile double *one, size_t blocks);
 
 /* Reads the clock for length_ns and keeps the first `room` gaps of more than least_ns between two readings; returns how
  * many. */

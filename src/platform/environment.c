@@ -207,20 +207,44 @@ void bj_platform_read_environment(const char *root, bj_environment *environment)
         environment->login_users = count_login_users();
 }
 
-void bj_platform_read_steal(const char *root, uint64_t *total, uint64_t *stolen) {
-    /* user nice system idle iowait irq softirq steal; guest time, which follows, is part of user already. */
+/* One line "cpuN user nice system idle iowait irq softirq steal …"; guest time, which follows, is part of user already.
+ */
+static bool add_cpu_times(char *line, uint64_t *total, uint64_t *stolen) {
     enum { STATES = 8 };
-    *total = *stolen = 0;
-    char line[256];
-    if (!bj_platform_read_system_line(root, "/proc/stat", line, sizeof line) || strncmp(line, "cpu ", 4) != 0)
-        return;
     uint64_t sum = 0, last = 0;
-    char *rest = NULL, *field = strtok_r(line + 4, " ", &rest);
-    for (int i = 0; i < STATES; i++, field = strtok_r(NULL, " ", &rest)) {
+    char *rest = NULL, *field = strtok_r(line, " ", &rest);
+    for (int i = 0; i < STATES; i++) {
+        field = strtok_r(NULL, " ", &rest);
         if (field == NULL || !bj_base_parse_u64(field, &last))
-            return;
+            return false;
         sum += last;
     }
-    *total = sum;
-    *stolen = last;
+    *total += sum;
+    *stolen += last;
+    return true;
+}
+
+static bool is_wanted_cpu(const char *line, const int *cpus, size_t cpu_count) {
+    if (cpu_count == 0)
+        return strncmp(line, "cpu ", 4) == 0;
+    for (size_t i = 0; i < cpu_count; i++) {
+        char name[24];
+        int length = snprintf(name, sizeof name, "cpu%d ", cpus[i]);
+        if (strncmp(line, name, (size_t)length) == 0)
+            return true;
+    }
+    return false;
+}
+
+void bj_platform_read_steal(const char *root, const int *cpus, size_t cpu_count, uint64_t *total, uint64_t *stolen) {
+    *total = *stolen = 0;
+    char *text = bj_platform_read_system_file(root, "/proc/stat"), *rest = NULL;
+    bool readable = text != NULL;
+    for (char *line = readable ? strtok_r(text, "\n", &rest) : NULL; readable && line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        if (is_wanted_cpu(line, cpus, cpu_count))
+            readable = add_cpu_times(line, total, stolen);
+    if (!readable)
+        *total = *stolen = 0;
+    free(text);
 }

@@ -20,7 +20,7 @@ typedef struct {
  * plain ASCII. Not from two threads at once: the list of sessions is read through the C library's one cursor. */
 void bj_platform_read_environment(const char *root, bj_environment *environment);
 
-/* Jiffies of all cpus in all states, and of them stolen by the hypervisor; both 0 when unknown. */
-void bj_platform_read_steal(const char *root, uint64_t *total, uint64_t *stolen);
+/* Jiffies of these cpus (of none: of all) in all states, and of them stolen by the hypervisor; both 0 when unknown. */
+void bj_platform_read_steal(const char *root, const int *cpus, size_t cpu_count, uint64_t *total, uint64_t *stolen);
 
 #endif

@@ -22,6 +22,8 @@
 #define SHARE_STABLE 0.5
 /* More than this taken by a hypervisor is more than what noise can look like. */
 #define STOLEN_MUCH 0.1
+/* An interval that reaches further up than this share of the answer says little. */
+#define WIDE 0.25
 
 const char *const bj_contexts_keys[BJ_WORK_COUNT] = {"contexts.int", "contexts.fp", "contexts.memory"};
 const char *const bj_contexts_curves[BJ_WORK_COUNT] = {"contexts.int.time", "contexts.fp.time", "contexts.memory.time"};
@@ -112,6 +114,7 @@ static double sum_taken(const bj_curves *samples, const char *id, bj_work work) 
 typedef struct {
     double throttled; /* times */
     double stolen;    /* mean share */
+    bool from_table;
 } circumstances;
 
 static void say_why_not(const curve_context *context, bj_characteristic *answer) {
@@ -136,10 +139,21 @@ static double share_that_agrees(const bj_bootstrap *bootstrap, double value) {
                : 0;
 }
 
+/* Of what was not measured between two numbers of threads, of a table, or of what was taken in every round alike. */
+static bj_confidence most_confidence(const circumstances *around, const bj_characteristic *answer) {
+    double open = answer->interval[1] - answer->value;
+    if (open > WIDE * answer->value)
+        return BJ_CONFIDENCE_LOW;
+    bool closed = open <= fmax(AGREE * answer->value, 0.5);
+    return closed && !around->from_table && around->stolen <= STOLEN_MUCH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+}
+
 static void judge(const circumstances *around, size_t rounds, double agreement, bj_characteristic *answer) {
     answer->confidence = rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED || agreement < SHARE_MEDIUM ? BJ_CONFIDENCE_LOW
                          : agreement < SHARE_HIGH                                        ? BJ_CONFIDENCE_MEDIUM
                                                                                          : BJ_CONFIDENCE_HIGH;
+    bj_confidence most = most_confidence(around, answer);
+    answer->confidence = answer->confidence < most ? answer->confidence : most;
     if (around->throttled > 0) {
         answer->status = BJ_ANSWER_UNSTABLE;
         answer->confidence = BJ_CONFIDENCE_LOW;
@@ -147,7 +161,6 @@ static void judge(const circumstances *around, size_t rounds, double agreement, 
                  "throttled: a cpu quota stopped the threads %g times; this is what is left on average",
                  around->throttled);
     } else if (around->stolen > STOLEN_MUCH && agreement < SHARE_MEDIUM) {
-        /* Rounds that agree nevertheless have each seen moments of which nothing was taken. */
         answer->status = BJ_ANSWER_UNSTABLE;
         snprintf(answer->reason, sizeof answer->reason, "the hypervisor gave %.0f%% of the cpus' time to others",
                  100 * around->stolen);
@@ -164,7 +177,7 @@ static void widen_interval(const curve_context *context, bj_characteristic *answ
     const bj_delay *delay = &context->delay;
     if (context->paper || isnan(answer->value))
         return;
-    if (delay->steep)
+    if (delay->steep || answer->value <= curve->x[delay->before])
         answer->interval[1] = fmax(answer->interval[1], fmax(curve->x[delay->after] - 1, answer->value));
     else if (answer->value * AGREE >= 0.5) {
         answer->interval[0] = fmin(answer->interval[0], floor(answer->value * (1 - AGREE)));
@@ -233,6 +246,7 @@ static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request
     circumstances around = {
         .throttled = sum_taken(samples, BJ_CONTEXTS_THROTTLED, work),
         .stolen = sum_taken(samples, BJ_CONTEXTS_STOLEN, work) / fmax(1, (double)curve->round_count),
+        .from_table = request->from_table,
     };
     status = fill_answer(&context, &around, request->seed, answer, error);
     if (around.throttled > 0)

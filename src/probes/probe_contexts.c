@@ -42,6 +42,8 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 15e6}, {8, 25e6}, {20, 50
  * has set it: shorter work would often end before. So much longer work is asked for where a quota is seen, in fewer
  * rounds if they take long. */
 #define LONGER 6.0
+/* Whenever it begins, so much work meets a whole period. */
+#define TWO_PERIODS_NS 200e6
 #define LONG_SECONDS 10.0
 #define LONG_ROUNDS 3u
 
@@ -136,10 +138,10 @@ static bj_status calibrate(contexts_run *run, bj_work work, bj_error *error) {
     return BJ_OK;
 }
 
-/* All cpus at work for more than a period: if a quota grants less, it shows. */
+/* All cpus at work for two periods: if a quota grants less, it shows. */
 static bj_status look_for_quota(contexts_run *run, bj_error *error) {
     double ns;
-    run->alone_ns = LONGER * run->plan->alone_ns;
+    run->alone_ns = fmax(LONGER * run->plan->alone_ns, TWO_PERIODS_NS);
     bj_status status = calibrate(run, BJ_WORK_INT, error);
     if (status == BJ_OK)
         status = run_crowd(run, BJ_WORK_INT, run->request->machine->facts.cpu_count, &ns, error);

@@ -12,7 +12,7 @@ void bj_runner_start_disturbance(bj_disturbance *disturbance, bool simulated) {
     *disturbance = (bj_disturbance){.simulated = simulated};
     if (simulated)
         return;
-    bj_platform_read_steal("", &disturbance->total, &disturbance->stolen);
+    bj_platform_read_steal("", NULL, 0, &disturbance->total, &disturbance->stolen);
     disturbance->throttled = bj_platform_throttled_count("");
 }
 
@@ -22,7 +22,7 @@ bj_status bj_runner_note_disturbance(bj_disturbance *disturbance, bj_profile *pr
         return BJ_OK;
     }
     uint64_t total, stolen, throttled = bj_platform_throttled_count("");
-    bj_platform_read_steal("", &total, &stolen);
+    bj_platform_read_steal("", NULL, 0, &total, &stolen);
     profile->run.steal = NAN;
     if (total > disturbance->total && stolen >= disturbance->stolen)
         profile->run.steal = bj_profile_round_number(

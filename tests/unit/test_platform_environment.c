@@ -47,7 +47,7 @@ static void knows_nothing_of_an_empty_tree(void **state) {
     assert_int_equal(environment.virtualised, -1);
     assert_int_equal(environment.login_users, -1);
     assert_true(isnan(environment.load));
-    bj_platform_read_steal(*state, &total, &stolen);
+    bj_platform_read_steal(*state, NULL, 0, &total, &stolen);
     assert_true(total == 0 && stolen == 0);
 }
 
@@ -180,7 +180,7 @@ static void survives_garbage(void **state) {
             uint64_t total, stolen;
             put(*state, files[file], garbage[i]);
             bj_platform_read_environment(*state, &environment);
-            bj_platform_read_steal(*state, &total, &stolen);
+            bj_platform_read_steal(*state, NULL, 0, &total, &stolen);
             assert_true(environment.memory_bytes == 0);
             assert_true(isnan(environment.load));
             assert_true(total == 0 && stolen == 0);
@@ -192,10 +192,16 @@ static void survives_garbage(void **state) {
 
 static void reads_stolen_time(void **state) {
     uint64_t total, stolen;
-    put(*state, "/proc/stat", "cpu  10 20 30 40 50 60 70 80 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\n");
-    bj_platform_read_steal(*state, &total, &stolen);
+    put(*state, "/proc/stat",
+        "cpu  10 20 30 40 50 60 70 80 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 0 0 0 0 0 0 0 5 0 0\n"
+        "cpu10 100 0 0 0 0 0 0 7 0 0\nintr 1\n");
+    bj_platform_read_steal(*state, NULL, 0, &total, &stolen);
     assert_int_equal(total, 360);
     assert_int_equal(stolen, 80);
+    const int some[] = {10, 1};
+    bj_platform_read_steal(*state, some, 2, &total, &stolen);
+    assert_int_equal(total, 112);
+    assert_int_equal(stolen, 12);
 }
 
 static void reads_this_system(void **state) {
@@ -207,7 +213,7 @@ static void reads_this_system(void **state) {
     assert_true(environment.login_users >= -1);
     assert_true(isnan(environment.load) || environment.load >= 0);
     uint64_t total, stolen;
-    bj_platform_read_steal("", &total, &stolen);
+    bj_platform_read_steal("", NULL, 0, &total, &stolen);
     assert_true(stolen <= total);
 }
 

@@ -44,11 +44,11 @@ static void work(const crowd_job *job, size_t blocks) {
     void *volatile end;
     switch (job->crowd->work) {
     case BJ_WORK_INT:
-        sum = bj_kernel_divide_int(one, blocks);
+        sum = bj_kernel_divide_int(&one, blocks);
         (void)sum;
         break;
     case BJ_WORK_FP:
-        sum_double = bj_kernel_divide_double(one_double, blocks);
+        sum_double = bj_kernel_divide_double(&one_double, blocks);
         (void)sum_double;
         break;
     default:
@@ -99,7 +99,7 @@ bj_status bj_native_run_crowd(const bj_crowd *crowd, double *ns, bj_taken *taken
         jobs[i] = (bj_native_job){
             .cpus = crowd->cpus, .cpu_count = crowd->cpu_count, .work = work_in_crowd, .argument = &crowd_jobs[i]};
     }
-    bj_native_account account = bj_native_read_account();
+    bj_native_account account = bj_native_open_account(crowd->cpus, crowd->cpu_count);
     status = bj_native_run_jobs(jobs, crowd->threads, &meeting, error);
     *taken = bj_native_settle_account(&account);
 done:
@@ -137,10 +137,10 @@ bj_status bj_native_run_watch(const bj_watch *watch, double *gaps_ns, size_t *ga
     for (size_t i = 0; status == BJ_OK && i < watch->threads; i++) {
         watch_jobs[i] = (watch_job){.watch = watch, .gaps_ns = gaps_ns + i * watch->room, .count = &gap_counts[i]};
         jobs[i] = (bj_native_job){
-            .cpus = watch->cpus, .cpu_count = watch->cpu_count, .work = watch_on_thread, .argument = &watch_jobs[i]};
+            .cpu = watch->cpus[i % watch->cpu_count], .work = watch_on_thread, .argument = &watch_jobs[i]};
     }
     if (status == BJ_OK) {
-        bj_native_account account = bj_native_read_account();
+        bj_native_account account = bj_native_open_account(watch->cpus, watch->cpu_count);
         status = bj_native_run_jobs(jobs, watch->threads, &meeting, error);
         *taken = bj_native_settle_account(&account);
     }

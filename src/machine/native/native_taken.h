@@ -5,10 +5,13 @@
 #include "machine/machine.h"
 
 typedef struct {
+    const int *cpus;
+    size_t cpu_count;
     uint64_t total, stolen, throttled;
 } bj_native_account;
 
-bj_native_account bj_native_read_account(void);
+/* The cpus, whose stolen time counts, must stay where they are. */
+bj_native_account bj_native_open_account(const int *cpus, size_t cpu_count);
 /* From then until now. */
 bj_taken bj_native_settle_account(const bj_native_account *then);
 

@@ -1,5 +1,6 @@
 #include "machine/native/native_threads.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -37,9 +38,12 @@ bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), v
 }
 
 bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
-    uint64_t start = bj_platform_read_ns();
-    if (atomic_fetch_add(&meeting->arrived, 1) + 1 == rounds * meeting->parties)
-        atomic_store(&meeting->met_ns, bj_platform_read_ns());
+    /* The latest of all, and there before anybody can see that all have arrived: who came last may lose its cpu at any
+     * moment. */
+    uint64_t start = bj_platform_read_ns(), latest = atomic_load(&meeting->met_ns);
+    while (latest < start && !atomic_compare_exchange_weak(&meeting->met_ns, &latest, start))
+        ;
+    atomic_fetch_add(&meeting->arrived, 1);
     for (unsigned spins = 0; atomic_load(&meeting->arrived) < rounds * meeting->parties; spins++) {
         if (atomic_load(&meeting->broken))
             return false;
@@ -80,8 +84,14 @@ static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size
     /* Where it cannot be set, the system's own is as good: only larger. */
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     size_t started = 0;
-    while (started < count && pthread_create(&threads[started], &attributes, run_in_place, &jobs[started]) == 0)
+    while (started < count) {
+        int trouble = pthread_create(&threads[started], &attributes, run_in_place, &jobs[started]);
+        if (trouble == EINVAL) /* thread-local data of the program that we are part of may not fit */
+            trouble = pthread_create(&threads[started], NULL, run_in_place, &jobs[started]);
+        if (trouble != 0)
+            break;
         started++;
+    }
     pthread_attr_destroy(&attributes);
     if (started < count)
         atomic_store(&meeting->broken, true);

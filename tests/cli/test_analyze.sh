@@ -142,11 +142,11 @@ for file in shared.csv sticky.csv; do
         out_has '"contexts.memory": {"value": 2,'
         out_has "\"method\": \"$method/"
     done
+done
 # Between sixteen and thirty-two nothing was measured: no answer there is sure.
 for i in 1 2 3 4 5 6; do printf '1,1\n2,1\n4,1\n8,1\n16,1\n32,2\n'; done >coarse.csv
 expect 0 analyze contexts coarse.csv
 out_has '"contexts.int": {"value": 16, "unit": "count", "interval": [16, 31], "confidence": "low",'
-done
 expect 0 analyze contexts flat.csv
 out_has '"status": "undetermined"'
 

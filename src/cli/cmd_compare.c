@@ -53,7 +53,8 @@ const bj_cli_command bj_cli_command_compare = {
     .summary = "What differs between two profiles by more than measuring twice would",
     .details = "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
                "answers, and by more than two runs on one machine differ: 5% where both are high, 25% where one is\n"
-               "medium. What is low is mentioned and does not count, and so is an answer that only one side could\n"
+               "medium, 40% for times and rates of virtual machines. What is low is mentioned and does not count, and "
+               "so is an answer that only one side could\n"
                "give, unless the other says that the machine does not support it. Levels are matched by size. Claims\n"
                "are not compared, and the environment is only noted.\n"
                "\n"

@@ -93,6 +93,25 @@ static void test_numbers(void **state) {
     check_pair(0.5, 0.3, BJ_CONFIDENCE_MEDIUM, 0, 0);
 }
 
+/* A neighbour makes times longer, and caches no smaller. */
+static void test_virtual_machine(void **state) {
+    bj_profile *pair = *state;
+    for (int i = 0; i < 2; i++) {
+        strcpy(put(&pair[i], "memory.latency_ns", i == 0 ? 100 : 130, 0.01, BJ_CONFIDENCE_HIGH)->unit, "ns");
+        strcpy(put(&pair[i], "memory.read_gbs", i == 0 ? 20 : 10, 0.01, BJ_CONFIDENCE_HIGH)->unit, "GB/s");
+        put(&pair[i], "page.size_bytes", i == 0 ? 100 : 130, 0.01, BJ_CONFIDENCE_HIGH);
+    }
+    bj_comparison comparison = compare(pair);
+    assert_int_equal(comparison.certain_count, 3);
+    bj_report_free_comparison(&comparison);
+    pair[1].environment.virtualised = 1;
+    comparison = compare(pair);
+    assert_int_equal(comparison.certain_count, 2);
+    assert_string_equal(comparison.items[0].key, "memory.read_gbs");
+    assert_string_equal(comparison.items[1].key, "page.size_bytes");
+    bj_report_free_comparison(&comparison);
+}
+
 static void test_halved_level(void **state) {
     bj_profile *pair = *state;
     put_levels(&pair[0], (double[]){32768, 1048576, 33554432}, 3);
@@ -222,6 +241,7 @@ static void test_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test_setup_teardown(test_virtual_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_halved_level, setup, teardown),
         cmocka_unit_test_setup_teardown(test_vanished_level, setup, teardown),
         cmocka_unit_test_setup_teardown(test_doubtful_level, setup, teardown),

@@ -28,10 +28,6 @@ const bj_emitter *bj_emit_find_emitter(const char *name) {
     return NULL;
 }
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 /* An unstable answer moved while it was measured: whatever its confidence, only who takes everything takes it. */
 static bool is_certain(const bj_emit_request *request, const bj_characteristic *answer) {
     bj_confidence least = request->options.least_confidence;
@@ -51,7 +47,7 @@ bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *an
 }
 
 void bj_emit_describe_refusal(const bj_emit_request *request, const bj_characteristic *answer, char *text) {
-    const char *low = has_value(answer) ? "; --min-confidence low takes it" : "";
+    const char *low = bj_characteristic_has_value(answer) ? "; --min-confidence low takes it" : "";
     const char *claimed =
         answer->has_claimed && !request->options.allow_claimed ? "; --allow-claimed takes what the system claims" : "";
     if (answer->status == BJ_ANSWER_OK)

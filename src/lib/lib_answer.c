@@ -13,10 +13,6 @@ _Static_assert((int)BJ_LIB_CONFIDENCE_NONE == (int)BJ_CONFIDENCE_NONE &&
                    (int)BJ_LIB_CONFIDENCE_HIGH == (int)BJ_CONFIDENCE_HIGH,
                "confidence");
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 const char *bj_lib_answer_key(const bj_lib_answer *answer) {
     return answer->characteristic.key;
 }
@@ -43,7 +39,7 @@ const char *bj_lib_answer_method(const bj_lib_answer *answer) {
 
 bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
     const bj_characteristic *about = &answer->characteristic;
-    if (!has_value(about) || about->structured != NULL)
+    if (!bj_characteristic_has_value(about) || about->structured != NULL)
         return false;
     *value = about->value;
     return true;
@@ -51,7 +47,7 @@ bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
 
 bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *high) {
     const bj_characteristic *about = &answer->characteristic;
-    if (!has_value(about) || about->structured != NULL || !about->has_interval)
+    if (!bj_characteristic_has_value(about) || about->structured != NULL || !about->has_interval)
         return false;
     *low = about->interval[0];
     *high = about->interval[1];
@@ -67,7 +63,7 @@ bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value) {
 
 const char *bj_lib_answer_json(const bj_lib_answer *answer) {
     const bj_characteristic *about = &answer->characteristic;
-    return has_value(about) ? about->structured : NULL;
+    return bj_characteristic_has_value(about) ? about->structured : NULL;
 }
 
 const char *bj_lib_status_name(bj_lib_status status) {

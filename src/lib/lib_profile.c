@@ -174,17 +174,13 @@ static const bj_characteristic *find(const bj_lib_profile *profile, const char *
     return NULL;
 }
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,
                                 bj_lib_error *error) {
     const bj_characteristic *answer = find(profile, key);
     if (answer == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%.80s: the profile has no such key", key);
     const char *status = bj_answer_status_name(answer->status);
-    if (!has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
+    if (!bj_characteristic_has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: %s: %s", key, status, answer->reason);
     /* Where none is told the status must do, as for `emit`. */
     if (answer->confidence != BJ_CONFIDENCE_NONE && (int)answer->confidence < (int)least)

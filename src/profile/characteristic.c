@@ -35,10 +35,13 @@ const bj_characteristic *bj_answers_find(const bj_answers *answers, const char *
     return find(answers, key);
 }
 
+bool bj_characteristic_has_value(const bj_characteristic *answer) {
+    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
+}
+
 bool bj_answers_get_number(const bj_answers *answers, const char *key, double *value) {
     const bj_characteristic *answer = find(answers, key);
-    if (answer == NULL || answer->structured != NULL ||
-        (answer->status != BJ_ANSWER_OK && answer->status != BJ_ANSWER_UNSTABLE))
+    if (answer == NULL || answer->structured != NULL || !bj_characteristic_has_value(answer))
         return false;
     *value = answer->value;
     return true;

@@ -48,6 +48,8 @@ bool bj_answers_get_number(const bj_answers *answers, const char *key, double *v
 bj_status bj_answers_put(bj_answers *answers, const char *key, const char *unit, bj_characteristic **put,
                          bj_error *error) BJ_WARN_UNUSED;
 void bj_answers_remove(bj_answers *answers, const char *key);
+/* Whether it answers at all: ok or unstable. */
+bool bj_characteristic_has_value(const bj_characteristic *answer);
 void bj_characteristic_cite(bj_characteristic *answer, const char *curve_id);
 
 const char *bj_answer_status_name(bj_answer_status status);

@@ -8,10 +8,6 @@
 #include "profile/json_text.h"
 #include "profile/profile.h"
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 /* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
 static bj_status append_structured(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
     json_error_t problem;
@@ -24,7 +20,7 @@ static bj_status append_structured(bj_json_text *json, const bj_characteristic *
 }
 
 static bj_status append_value(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
-    if (!has_value(answer)) {
+    if (!bj_characteristic_has_value(answer)) {
         bj_json_append(json, "null");
         return BJ_OK;
     }
@@ -54,8 +50,8 @@ static void append_evidence(bj_json_text *json, const bj_characteristic *answer)
 }
 
 static bool shows_interval(const bj_characteristic *answer) {
-    return answer->has_interval && has_value(answer) && answer->structured == NULL && isfinite(answer->interval[0]) &&
-           isfinite(answer->interval[1]);
+    return answer->has_interval && bj_characteristic_has_value(answer) && answer->structured == NULL &&
+           isfinite(answer->interval[0]) && isfinite(answer->interval[1]);
 }
 
 static bj_status append_answer(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
@@ -69,7 +65,7 @@ static bj_status append_answer(bj_json_text *json, const bj_characteristic *answ
         bj_json_append_key(json, "interval");
         append_interval(json, answer);
     }
-    if (answer->confidence != BJ_CONFIDENCE_NONE && has_value(answer))
+    if (answer->confidence != BJ_CONFIDENCE_NONE && bj_characteristic_has_value(answer))
         bj_json_append_text_member(json, "confidence", bj_confidence_name(answer->confidence));
     if (answer->has_p && isfinite(answer->p))
         bj_json_append_number_member(json, "p", answer->p);
@@ -295,7 +291,8 @@ static field_state append_field(bj_json_text *json, const bj_characteristic *ans
     }
     if (strcmp(field, "confidence") == 0) {
         bj_json_append(json, bj_confidence_name(answer->confidence));
-        return answer->confidence != BJ_CONFIDENCE_NONE && has_value(answer) ? FIELD_HERE : FIELD_ABSENT;
+        return answer->confidence != BJ_CONFIDENCE_NONE && bj_characteristic_has_value(answer) ? FIELD_HERE
+                                                                                               : FIELD_ABSENT;
     }
     if (strcmp(field, "status") == 0)
         return append_text_field(json, bj_answer_status_name(answer->status));
@@ -321,7 +318,7 @@ bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *f
     field_state state = FIELD_HERE;
     if (strcmp(field, "value") != 0)
         state = append_field(&json, answer, field);
-    else if (has_value(answer))
+    else if (bj_characteristic_has_value(answer))
         status = append_value(&json, answer, error);
     else
         state = FIELD_ABSENT;

@@ -32,10 +32,6 @@ typedef struct {
     bj_error *error;
 } comparing;
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 static bj_confidence lesser(const bj_characteristic *a, const bj_characteristic *b) {
     return a->confidence < b->confidence ? a->confidence : b->confidence;
 }
@@ -136,14 +132,14 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
  * property of the machine; what was not seen or failed may be seen next time. */
 static bj_status compare_status(comparing *comparing, const char *key, const bj_characteristic *a,
                                 const bj_characteristic *b) {
-    const bj_characteristic *answering = has_value(a) ? a : b, *other = answering == a ? b : a;
+    const bj_characteristic *answering = bj_characteristic_has_value(a) ? a : b, *other = answering == a ? b : a;
     bj_difference difference = {.kind = BJ_DIFFERENCE_STATUS, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_STATUS};
     snprintf(difference.key, sizeof difference.key, "%s", key);
     bool worth_telling;
-    if (has_value(a) != has_value(b)) {
+    if (bj_characteristic_has_value(a) != bj_characteristic_has_value(b)) {
         worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* which may as well have said nothing */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
-    } else if (has_value(a)) { /* one of them moved */
+    } else if (bj_characteristic_has_value(a)) { /* one of them moved */
         const bj_characteristic *firm = a->status == BJ_ANSWER_OK ? a : b;
         worth_telling = firm->confidence == BJ_CONFIDENCE_HIGH;
     } else {
@@ -161,7 +157,7 @@ static bj_status compare_answers(comparing *comparing, const char *key, const bj
     bj_status status = BJ_OK;
     if (a->status != b->status)
         status = compare_status(comparing, key, a, b);
-    if (status != BJ_OK || !has_value(a) || !has_value(b))
+    if (status != BJ_OK || !bj_characteristic_has_value(a) || !bj_characteristic_has_value(b))
         return status;
     if (a->structured != NULL || b->structured != NULL)
         return compare_structures(comparing, key, a, b);
@@ -246,7 +242,7 @@ static bj_status compare_level_counts(comparing *comparing, const bj_level_match
     const bj_level_family *family = match->family;
     const bj_characteristic *a = bj_answers_find(&comparing->a->answers, family->count_key);
     const bj_characteristic *b = bj_answers_find(&comparing->b->answers, family->count_key);
-    if (a == NULL || b == NULL || !has_value(a) || !has_value(b))
+    if (a == NULL || b == NULL || !bj_characteristic_has_value(a) || !bj_characteristic_has_value(b))
         return BJ_OK;
     bool certain = lesser(a, b) >= BJ_CONFIDENCE_MEDIUM && is_apart(comparing, a, b, SLACK_HIGH);
     for (unsigned side = 0; side < 2; side++) {

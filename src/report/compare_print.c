@@ -9,10 +9,6 @@
 
 enum { INDENT = 2, KEY_WIDTH = 30 };
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 /* "512 KiB (505 KiB .. 520 KiB), high" */
 static void format_side(const bj_characteristic *answer, char *text, size_t room) {
     char value[48], low[48], high[48], interval[120] = "";
@@ -20,7 +16,7 @@ static void format_side(const bj_characteristic *answer, char *text, size_t room
         snprintf(text, room, "nothing");
         return;
     }
-    if (!has_value(answer)) {
+    if (!bj_characteristic_has_value(answer)) {
         snprintf(text, room, "%s (%s)", bj_answer_status_name(answer->status), answer->reason);
         return;
     }
@@ -103,14 +99,14 @@ static void append_side(bj_json_text *json, const char *name, const bj_character
     bj_json_append(json, "{");
     bj_json_append_text_member(json, "key", answer->key);
     bj_json_append_key(json, "value");
-    if (!has_value(answer))
+    if (!bj_characteristic_has_value(answer))
         bj_json_append(json, "null");
     else if (answer->structured != NULL)
         bj_json_append(json, answer->structured);
     else
         bj_json_append_number(json, answer->value);
     bj_json_append_text_member(json, "unit", answer->unit);
-    if (answer->has_interval && has_value(answer) && answer->structured == NULL) {
+    if (answer->has_interval && bj_characteristic_has_value(answer) && answer->structured == NULL) {
         bj_json_append_key(json, "interval");
         bj_json_append(json, "[");
         bj_json_append_number(json, answer->interval[0]);

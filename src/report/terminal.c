@@ -18,10 +18,6 @@ typedef struct {
     const char **groups; /* the probe of each answer; "" unknown */
 } page;
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 static const char *find_group(const page *page, const bj_characteristic *answer) {
     const char *probe = page->style->find_probe_of_key != NULL ? page->style->find_probe_of_key(answer->key) : NULL;
     for (size_t i = 0; probe == NULL && i < answer->evidence_count; i++) {
@@ -158,14 +154,14 @@ static void print_answer(const page *page, const bj_characteristic *answer) {
         fprintf(page->out, "\n%*s", (int)value_column, "");
     else
         putc(' ', page->out);
-    if (has_value(answer) && answer->structured != NULL)
+    if (bj_characteristic_has_value(answer) && answer->structured != NULL)
         bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, answer->structured, value_column, value_column);
-    else if (has_value(answer))
+    else if (bj_characteristic_has_value(answer))
         print_scalar(page, answer);
     if (answer->status == BJ_ANSWER_OK)
         return;
     char reason[300];
-    bool told = has_value(answer);
+    bool told = bj_characteristic_has_value(answer);
     snprintf(reason, sizeof reason, "%s: %s", bj_answer_status_name(answer->status), answer->reason);
     if (told)
         fprintf(page->out, "%*s", (int)value_column, "");

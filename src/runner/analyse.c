@@ -9,10 +9,6 @@
 #include "runner/runner.h"
 #include "runner/settle.h"
 
-static bool has_value(const bj_characteristic *answer) {
-    return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
-}
-
 static void fail_answer(bj_characteristic *answer, const char *reason) {
     answer->status = BJ_ANSWER_FAILED;
     snprintf(answer->reason, sizeof answer->reason, "%s", reason);
@@ -20,7 +16,7 @@ static void fail_answer(bj_characteristic *answer, const char *reason) {
 
 static void check_range(const bj_probe_key *key, bj_characteristic *answer) {
     char reason[sizeof answer->reason];
-    if (!has_value(answer) || answer->structured != NULL)
+    if (!bj_characteristic_has_value(answer) || answer->structured != NULL)
         return;
     if (!isfinite(answer->value)) {
         fail_answer(answer, "the analysis gave no finite number");
@@ -49,7 +45,7 @@ static double round_answer(const bj_curves *samples, double value) {
 }
 
 static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
-    if (has_value(answer) && answer->structured == NULL) {
+    if (bj_characteristic_has_value(answer) && answer->structured == NULL) {
         bool inside = answer->interval[0] <= answer->value && answer->value <= answer->interval[1];
         answer->value = round_answer(samples, answer->value);
         for (int end = 0; end < 2; end++)
@@ -61,7 +57,7 @@ static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
     } else {
         answer->has_interval = false;
     }
-    if (!has_value(answer)) {
+    if (!bj_characteristic_has_value(answer)) {
         answer->confidence = BJ_CONFIDENCE_NONE;
         free(answer->structured);
         answer->structured = NULL;

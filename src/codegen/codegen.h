@@ -1,0 +1,78 @@
+/* C source of the kernels that come in hundreds: chains of operations, and sums over many live variables.
+ *
+ * The build writes and compiles them for the program itself; `run --cc` writes the same text into a temporary folder
+ * and has another compiler build it. The text needs no header of ours, so that an installed program is enough. A file
+ * holds the kernels of one type; a unit is one table of kernels in it; the index names all units (codegen/generated.h).
+ */
+#ifndef BJ_CODEGEN_CODEGEN_H
+#define BJ_CODEGEN_CODEGEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/* Chains side by side, at most. */
+#define BJ_CODEGEN_STREAMS 20u
+/* Variables that live at once. */
+#define BJ_CODEGEN_LIVE_LEAST 3u
+#define BJ_CODEGEN_LIVE_MOST 132u
+/* Bytes of the largest type. */
+#define BJ_CODEGEN_WIDEST 8u
+/* Operands of a chain, in elements of its type. */
+#define BJ_CODEGEN_OPERANDS 6u
+
+typedef enum { BJ_CODEGEN_CHAINS, BJ_CODEGEN_LIVE } bj_codegen_kind;
+
+typedef struct {
+    const char *name; /* "int32" */
+    unsigned bytes;
+    bool is_float;
+} bj_codegen_type;
+
+/* A step of a chain is one operation, or two in turn. */
+typedef struct {
+    bj_codegen_kind kind;
+    const bj_codegen_type *type;
+    const char *operation; /* "add"; of live variables "" */
+    const char *then;      /* the second operation; NULL: none */
+    unsigned streams;      /* there are kernels for 1 to so many; of live variables 0 */
+} bj_codegen_unit;
+
+/* A file of the generated source: one kind and type, or the index. */
+typedef struct {
+    bj_codegen_kind kind;
+    const bj_codegen_type *type; /* NULL: the index */
+} bj_codegen_file;
+
+size_t bj_codegen_count_units(void);
+bj_codegen_unit bj_codegen_unit_at(size_t number);
+/* False: there is none. `then` may be NULL. */
+bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
+                          size_t *number);
+/* "op_int32_add", "op_double_sqrt_mul", "live_float": what its table is called in the source, after "bj_generated_". */
+void bj_codegen_name_unit(const bj_codegen_unit *unit, char *name, size_t room);
+
+size_t bj_codegen_count_files(void);
+bj_codegen_file bj_codegen_file_at(size_t number);
+/* "op_int32.c", "live_double.c", "index.c" */
+void bj_codegen_name_file(const bj_codegen_file *file, char *name, size_t room);
+/* Whether all could be written shows in ferror(). */
+void bj_codegen_write_file(const bj_codegen_file *file, FILE *out);
+
+/* Steps of each stream in one pass of a chain's loop: even, and exactly twice as many when unrolled twice. */
+unsigned bj_codegen_count_steps(unsigned streams, bool twice);
+/* Times that each of so many live variables is added to in one pass. */
+unsigned bj_codegen_count_sweeps(unsigned variables);
+
+/* What a chain starts from (an element a stream) and goes on with. In range for as long as it may run: integers wrap or
+ * come back, and floating point neither grows to infinity nor shrinks to denormal numbers. */
+void bj_codegen_fill_operands(const bj_codegen_unit *unit, void *starts, void *operands);
+/* The values of all streams after so many steps, or of all variables after so many sweeps: computed one operation at a
+ * time, for comparison with what a kernel returns. */
+void bj_codegen_compute_result(const bj_codegen_unit *unit, size_t values_count, size_t steps, const void *operands,
+                               void *values);
+
+#endif

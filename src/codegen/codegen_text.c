@@ -1,0 +1,258 @@
+/* The text of the generated kernels.
+ *
+ * Chains: HIDE is an empty asm statement that pretends to change its variable. It emits nothing; it only keeps the
+ * compiler from folding a thousand additions into one multiplication, from vectorising the streams and from contracting
+ * a product with a sum. Operands are hidden too, so they are registers or memory, never immediates, which newer cores
+ * add for free. Unsigned types where the operation may wrap: the instruction is the same, the behaviour defined.
+ *
+ * Live variables: nothing is hidden inside the loop, since where values are kept is the compiler's decision and the
+ * question. Each variable depends on all others within some sweeps, so no addition can be left out. */
+#include <string.h>
+
+#include "codegen/codegen.h"
+
+static const char prelude[] =
+    "#include <stddef.h>\n"
+    "#include <stdint.h>\n"
+    "\n"
+    "#if defined(__x86_64__) || defined(__i386__)\n"
+    "#define FLOAT_REGISTER \"+x\"\n"
+    "#elif defined(__aarch64__) || defined(__arm__)\n"
+    "#define FLOAT_REGISTER \"+w\"\n"
+    "#elif defined(__powerpc__)\n"
+    "#define FLOAT_REGISTER \"+d\"\n"
+    "#else\n"
+    "#define FLOAT_REGISTER \"+f\"\n"
+    "#endif\n"
+    "\n"
+    "typedef void (*bj_generated_kernel)(void *values, const void *operands, size_t passes);\n";
+
+/* Where the compiler's target lacks the instruction, a function that has it, asked for at run time. */
+static const char fma_prelude[] =
+    "\n"
+    "#if defined(__FMA__) || defined(__FMA4__) || defined(__aarch64__) || defined(__powerpc__) || "
+    "(defined(__riscv) && defined(__riscv_fdiv)) || defined(__s390x__) || defined(__loongarch__) || "
+    "defined(__ARM_FEATURE_FMA)\n"
+    "#define HAS_FMA 1\n"
+    "#define FMA_TARGET\n"
+    "static int is_fma_supported(void) { return 1; }\n"
+    "#elif (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)\n"
+    "#define HAS_FMA 1\n"
+    "#define FMA_TARGET __attribute__((target(\"fma\")))\n"
+    "static int is_fma_supported(void) { __builtin_cpu_init(); return __builtin_cpu_supports(\"fma\") != 0; }\n"
+    "#else\n"
+    "static int is_fma_supported(void) { return 0; }\n"
+    "#endif\n";
+
+typedef struct {
+    const char *operation;
+    const char *integer;  /* NULL: not for integers; x is the variable, o the operands */
+    const char *back;     /* what every second step does instead; NULL: the same */
+    const char *floating; /* F stands for the suffix of the type's functions */
+    const char *operands; /* the letters that it uses, by their place in the array */
+} operation_text;
+
+/* Operands: a addend, f factor, d divisor of integers and dividend of floating point, s shift, m and n factor and
+ * addend of fma. */
+static const char operand_letters[] = "afdsmn";
+
+static const operation_text operation_texts[] = {
+    {"add", "x = (V)(x + a)", NULL, "x = x + a", "a"},
+    {"sub", "x = (V)(x - a)", NULL, "x = x - a", "a"},
+    {"mul", "x = (V)(1u * x * f)", NULL, "x = x * f", "f"},
+    {"div", "x = (V)(x / d)", NULL, "x = d / x", "d"},
+    {"mod", "x = (V)(x % d)", NULL, NULL, "d"},
+    {"shift", "x = (V)(x << s)", "x = (V)(x >> s)", NULL, "s"},
+    {"sqrt", NULL, NULL, "x = ROOT(x)", ""},
+    {"fma", NULL, NULL, "x = FMA(x, m, n)", "mn"},
+};
+
+static const operation_text *find_text(const char *operation) {
+    for (size_t i = 0; i < sizeof operation_texts / sizeof operation_texts[0]; i++)
+        if (strcmp(operation_texts[i].operation, operation) == 0)
+            return &operation_texts[i];
+    return NULL;
+}
+
+static bool uses(const bj_codegen_unit *unit, const char *operation) {
+    return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
+}
+
+/* Signed where it is divided, since that is what int means; unsigned where it may wrap. */
+static void write_value_type(const bj_codegen_unit *unit, FILE *out) {
+    const bj_codegen_type *type = unit->type;
+    if (type->is_float)
+        fprintf(out, "#define V %s\n", type->name);
+    else
+        fprintf(out, "#define V %sint%u_t\n", uses(unit, "div") || uses(unit, "mod") ? "" : "u", 8 * type->bytes);
+}
+
+static void write_step(const bj_codegen_unit *unit, bool back, FILE *out) {
+    const char *operations[] = {unit->operation, unit->then};
+    fprintf(out, "#define %s(x)", back ? "ODD" : "EVEN");
+    for (size_t i = 0; i < 2 && operations[i] != NULL; i++) {
+        const operation_text *text = find_text(operations[i]);
+        const char *code = unit->type->is_float ? text->floating : text->integer;
+        if (back && text->back != NULL)
+            code = text->back;
+        fprintf(out, " %s; HIDE(x);", code);
+    }
+    fputc('\n', out);
+}
+
+static void write_operands(const bj_codegen_unit *unit, FILE *out) {
+    const char *operations[] = {unit->operation, unit->then};
+    fputs("#define OPERANDS", out);
+    for (size_t place = 0; operand_letters[place] != '\0'; place++) {
+        bool used = false;
+        for (size_t i = 0; i < 2 && operations[i] != NULL; i++)
+            used = used || strchr(find_text(operations[i])->operands, operand_letters[place]) != NULL;
+        if (used)
+            fprintf(out, " V %c = ((const V *)operands)[%zu]; HIDE(%c);", operand_letters[place], place,
+                    operand_letters[place]);
+    }
+    fputs(" (void)operands;\n", out);
+}
+
+static void write_chain(const bj_codegen_unit *unit, const char *name, unsigned streams, bool twice, FILE *out) {
+    unsigned steps = bj_codegen_count_steps(streams, twice);
+    fprintf(out, "%sstatic void %s_%u_%u(void *values, const void *operands, size_t passes) {\n    OPERANDS\n",
+            uses(unit, "fma") ? "FMA_TARGET " : "", name, streams, steps);
+    for (unsigned i = 0; i < streams; i++)
+        fprintf(out, "    V x%u = ((V *)values)[%u];\n", i, i);
+    fputs("    do {\n", out);
+    for (unsigned i = 0; i < steps; i += 2)
+        fprintf(out, "%sEVENS ODDS%s", i % 32 == 0 ? "        " : " ", i % 32 == 30 || i + 2 >= steps ? "\n" : "");
+    fputs("    } while (--passes > 0);\n", out);
+    for (unsigned i = 0; i < streams; i++)
+        fprintf(out, "    ((V *)values)[%u] = x%u;\n", i, i);
+    fputs("}\n", out);
+}
+
+static void write_rounds(unsigned streams, FILE *out) {
+    static const char *const names[] = {"EVEN", "ODD"};
+    for (size_t n = 0; n < 2; n++) {
+        fprintf(out, "#undef %sS\n#define %sS", names[n], names[n]);
+        for (unsigned i = 0; i < streams; i++)
+            fprintf(out, " %s(x%u)", names[n], i);
+        fputc('\n', out);
+    }
+}
+
+static void write_chains(const bj_codegen_unit *unit, FILE *out) {
+    char name[48];
+    bool is_fma = uses(unit, "fma");
+    bj_codegen_name_unit(unit, name, sizeof name);
+    fprintf(out, "\n/* %s */\n", name);
+    if (is_fma)
+        fputs("#ifdef HAS_FMA\n", out);
+    fputs("#undef V\n#undef EVEN\n#undef ODD\n#undef OPERANDS\n", out);
+    write_value_type(unit, out);
+    write_step(unit, false, out);
+    write_step(unit, true, out);
+    write_operands(unit, out);
+    for (unsigned streams = 1; streams <= unit->streams; streams++) {
+        write_rounds(streams, out);
+        write_chain(unit, name, streams, false, out);
+        write_chain(unit, name, streams, true, out);
+    }
+    if (is_fma)
+        fputs("#endif\n", out);
+    fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\n", name);
+    fprintf(out, "const bj_generated_kernel bj_generated_%s[] = {\n", name);
+    if (is_fma)
+        fputs("#ifdef HAS_FMA\n", out);
+    for (unsigned streams = 1; streams <= unit->streams; streams++)
+        fprintf(out, "    %s_%u_%u, %s_%u_%u,\n", name, streams, bj_codegen_count_steps(streams, false), name, streams,
+                bj_codegen_count_steps(streams, true));
+    if (is_fma)
+        fputs("#endif\n", out);
+    fputs("    0};\n", out);
+    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return %s; }\n", name,
+            name, is_fma ? "is_fma_supported()" : "1");
+}
+
+static void write_live_kernel(const char *name, unsigned variables, FILE *out) {
+    unsigned half = variables / 2, sweeps = bj_codegen_count_sweeps(variables);
+    fputs("#undef SWEEP\n#define SWEEP", out);
+    for (unsigned i = 0; i < variables; i++)
+        fprintf(out, " p%u += p%u;", i, (i + variables - half) % variables);
+    fprintf(out, "\nstatic void %s_%u(void *values, const void *operands, size_t passes) {\n    (void)operands;\n",
+            name, variables);
+    for (unsigned i = 0; i < variables; i++)
+        fprintf(out, "    V p%u = ((V *)values)[%u];\n", i, i);
+    fputs("    do {\n", out);
+    for (unsigned i = 0; i < sweeps; i++)
+        fputs("        SWEEP\n", out);
+    fputs("    } while (--passes > 0);\n", out);
+    for (unsigned i = 0; i < variables; i++)
+        fprintf(out, "    ((V *)values)[%u] = p%u;\n", i, i);
+    fputs("}\n", out);
+}
+
+static void write_live(const bj_codegen_unit *unit, FILE *out) {
+    char name[48];
+    bj_codegen_name_unit(unit, name, sizeof name);
+    fprintf(out, "\n/* %s */\n", name);
+    write_value_type(unit, out);
+    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= BJ_CODEGEN_LIVE_MOST; k++)
+        write_live_kernel(name, k, out);
+    fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\n", name);
+    fprintf(out, "const bj_generated_kernel bj_generated_%s[] = {\n", name);
+    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= BJ_CODEGEN_LIVE_MOST; k++)
+        fprintf(out, "    %s_%u,\n", name, k);
+    fputs("    0};\n", out);
+    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return 1; }\n", name,
+            name);
+}
+
+static void write_index(FILE *out) {
+    char name[48];
+    fputs("typedef struct {\n    const char *name;\n    const bj_generated_kernel *kernels;\n"
+          "    int (*is_supported)(void);\n} bj_generated_unit;\n",
+          out);
+    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
+        bj_codegen_unit unit = bj_codegen_unit_at(i);
+        bj_codegen_name_unit(&unit, name, sizeof name);
+        fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\nint bj_generated_%s_supported(void);\n",
+                name, name);
+    }
+    fputs("extern const bj_generated_unit bj_generated_units[];\nconst bj_generated_unit bj_generated_units[] = {\n",
+          out);
+    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
+        bj_codegen_unit unit = bj_codegen_unit_at(i);
+        bj_codegen_name_unit(&unit, name, sizeof name);
+        fprintf(out, "    {\"%s\", bj_generated_%s, bj_generated_%s_supported},\n", name, name, name);
+    }
+    fputs("    {0, 0, 0}};\n", out);
+}
+
+static void write_type_macros(const bj_codegen_type *type, FILE *out) {
+    fprintf(out, "#define HIDE(x) __asm__ volatile(\"\" : %s(x))\n", type->is_float ? "FLOAT_REGISTER" : "\"+r\"");
+    if (!type->is_float)
+        return;
+    const char *suffix = type->bytes == sizeof(float) ? "f" : "";
+    fprintf(out, "#define ROOT(x) __builtin_sqrt%s(x)\n#define FMA(x, m, n) __builtin_fma%s(x, m, n)\n", suffix,
+            suffix);
+    fputs(fma_prelude, out);
+}
+
+void bj_codegen_write_file(const bj_codegen_file *file, FILE *out) {
+    fputs("/* Generated by src/codegen. */\n", out);
+    fputs(prelude, out);
+    if (file->type == NULL) {
+        write_index(out);
+        return;
+    }
+    if (file->kind == BJ_CODEGEN_CHAINS)
+        write_type_macros(file->type, out);
+    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
+        bj_codegen_unit unit = bj_codegen_unit_at(i);
+        if (unit.kind != file->kind || unit.type != file->type)
+            continue;
+        if (unit.kind == BJ_CODEGEN_LIVE)
+            write_live(&unit, out);
+        else
+            write_chains(&unit, out);
+    }
+}

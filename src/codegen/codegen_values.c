@@ -1,0 +1,185 @@
+/* Operands of the chains, and what they must come to: the same arithmetic, one operation at a time. */
+#include <math.h>
+#include <string.h>
+
+#include "codegen/codegen.h"
+
+/* Places in the array of operands; codegen_text.c knows them by a letter each. */
+enum { ADDEND, FACTOR, DIVISION, SHIFT, FMA_FACTOR, FMA_ADDEND };
+
+static bool uses(const bj_codegen_unit *unit, const char *operation) {
+    return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
+}
+
+static void put_integer(void *array, size_t place, unsigned bytes, uint64_t value) {
+    unsigned char *target = (unsigned char *)array + place * bytes;
+    uint8_t v8 = (uint8_t)value;
+    uint16_t v16 = (uint16_t)value;
+    uint32_t v32 = (uint32_t)value;
+    const void *source = bytes == 1 ? (void *)&v8 : bytes == 2 ? (void *)&v16 : bytes == 4 ? (void *)&v32 : &value;
+    memcpy(target, source, bytes);
+}
+
+/* Sign-extended. */
+static int64_t get_integer(const void *array, size_t place, unsigned bytes) {
+    const unsigned char *source = (const unsigned char *)array + place * bytes;
+    int8_t v8;
+    int16_t v16;
+    int32_t v32;
+    int64_t v64;
+    switch (bytes) {
+    case 1:
+        memcpy(&v8, source, sizeof v8);
+        return v8;
+    case 2:
+        memcpy(&v16, source, sizeof v16);
+        return v16;
+    case 4:
+        memcpy(&v32, source, sizeof v32);
+        return v32;
+    default:
+        memcpy(&v64, source, sizeof v64);
+        return v64;
+    }
+}
+
+/* Divisions go on with the dividend, as sign extension and all: it has all bits of the type, divisor and quotient half
+ * of them. What a division took away is added again, or multiplied. */
+static void fill_integers(const bj_codegen_unit *unit, void *starts, void *operands) {
+    static const uint64_t roots[] = {11, 181, 46340, 3037000499};
+    unsigned bytes = unit->type->bytes;
+    size_t size = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
+    uint64_t root = roots[size], highest = UINT64_MAX >> (65 - 8 * bytes);
+    bool divides = uses(unit, "div") || uses(unit, "mod");
+    /* A quotient or remainder is at most twice the root, and some more of int8. */
+    uint64_t high = highest - 2 * root - 2, addend = divides ? high : 3;
+    put_integer(operands, ADDEND, bytes, divides && uses(unit, "sub") ? 0 - addend : addend);
+    put_integer(operands, FACTOR, bytes, divides ? root : UINT64_C(0x9e3779b97f4a7c15) >> (64 - 8 * bytes) | 1);
+    put_integer(operands, DIVISION, bytes, root);
+    put_integer(operands, SHIFT, bytes, 1);
+    for (unsigned i = 0; i < unit->streams; i++)
+        put_integer(starts, i, bytes, divides ? high - root * i / BJ_CODEGEN_STREAMS : highest / 3 - 2 * i);
+}
+
+static void put_float(void *array, size_t place, unsigned bytes, double value) {
+    float narrow = (float)value;
+    memcpy((unsigned char *)array + place * bytes, bytes == sizeof narrow ? (void *)&narrow : &value, bytes);
+}
+
+static double get_float(const void *array, size_t place, unsigned bytes) {
+    float narrow;
+    double wide;
+    const unsigned char *source = (const unsigned char *)array + place * bytes;
+    if (bytes == sizeof wide) {
+        memcpy(&wide, source, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, source, sizeof narrow);
+    return narrow;
+}
+
+static void fill_floats(const bj_codegen_unit *unit, void *starts, void *operands) {
+    unsigned bytes = unit->type->bytes;
+    /* Alone, a factor next to 1: 2^23 of them make a float e times as large. After a root, one that keeps the value off
+     * 1, whose root is quick. In other pairs, one that holds it near 1. */
+    double factor = unit->then == NULL   ? 1 + (bytes == sizeof(float) ? 0x1p-23 : 0x1p-52)
+                    : uses(unit, "sqrt") ? 1.3717421124828531
+                                         : 0.7313172839506172;
+    put_float(operands, ADDEND, bytes, 0.7777777777777778);
+    put_float(operands, FACTOR, bytes, factor);
+    put_float(operands, DIVISION, bytes, 1.9876543209876543);
+    put_float(operands, SHIFT, bytes, 0);
+    put_float(operands, FMA_FACTOR, bytes, 0.6172839506172839);
+    put_float(operands, FMA_ADDEND, bytes, 0.5432109876543210);
+    for (unsigned i = 0; i < unit->streams; i++)
+        put_float(starts, i, bytes, 1.2345678901234567 + 0.01 * i);
+}
+
+void bj_codegen_fill_operands(const bj_codegen_unit *unit, void *starts, void *operands) {
+    if (unit->type->is_float)
+        fill_floats(unit, starts, operands);
+    else
+        fill_integers(unit, starts, operands);
+}
+
+static uint64_t step_integer(const char *operation, uint64_t x, bool odd, unsigned bytes, const void *operands) {
+    uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
+    uint64_t addend = (uint64_t)get_integer(operands, ADDEND, bytes);
+    uint64_t factor = (uint64_t)get_integer(operands, FACTOR, bytes);
+    int64_t divisor = get_integer(operands, DIVISION, bytes), dividend = (int64_t)x;
+    int64_t shift = get_integer(operands, SHIFT, bytes);
+    if (strcmp(operation, "add") == 0)
+        return (x + addend) & mask;
+    if (strcmp(operation, "sub") == 0)
+        return (x - addend) & mask;
+    if (strcmp(operation, "mul") == 0)
+        return (x * factor) & mask;
+    if (strcmp(operation, "shift") == 0)
+        return odd ? x >> shift : (x << shift) & mask;
+    /* Positive by choice of the operands. */
+    return (uint64_t)(strcmp(operation, "div") == 0 ? dividend / divisor : dividend % divisor);
+}
+
+/* Rounded to the type after each operation: through memory, whatever the flags of this file. */
+static double step_float(const char *operation, double x, unsigned bytes, const void *operands) {
+    bool narrow = bytes == sizeof(float);
+    double addend = get_float(operands, ADDEND, bytes), factor = get_float(operands, FACTOR, bytes);
+    double dividend = get_float(operands, DIVISION, bytes);
+    double m = get_float(operands, FMA_FACTOR, bytes), n = get_float(operands, FMA_ADDEND, bytes);
+    volatile double wide = 0;
+    volatile float thin = 0;
+    if (strcmp(operation, "add") == 0)
+        narrow ? (void)(thin = (float)x + (float)addend) : (void)(wide = x + addend);
+    else if (strcmp(operation, "sub") == 0)
+        narrow ? (void)(thin = (float)x - (float)addend) : (void)(wide = x - addend);
+    else if (strcmp(operation, "mul") == 0)
+        narrow ? (void)(thin = (float)x * (float)factor) : (void)(wide = x * factor);
+    else if (strcmp(operation, "div") == 0)
+        narrow ? (void)(thin = (float)dividend / (float)x) : (void)(wide = dividend / x);
+    else if (strcmp(operation, "sqrt") == 0)
+        narrow ? (void)(thin = sqrtf((float)x)) : (void)(wide = sqrt(x));
+    else
+        narrow ? (void)(thin = fmaf((float)x, (float)m, (float)n)) : (void)(wide = fma(x, m, n));
+    return narrow ? thin : wide;
+}
+
+static void compute_chains(const bj_codegen_unit *unit, size_t streams, size_t steps, const void *operands,
+                           void *values) {
+    unsigned bytes = unit->type->bytes;
+    const char *operations[] = {unit->operation, unit->then};
+    for (size_t s = 0; s < streams; s++)
+        for (size_t i = 0; i < steps; i++)
+            for (size_t o = 0; o < 2 && operations[o] != NULL; o++) {
+                if (unit->type->is_float) {
+                    put_float(values, s, bytes,
+                              step_float(operations[o], get_float(values, s, bytes), bytes, operands));
+                    continue;
+                }
+                uint64_t x = (uint64_t)get_integer(values, s, bytes) & (UINT64_MAX >> (64 - 8 * bytes));
+                put_integer(values, s, bytes, step_integer(operations[o], x, i % 2 == 1, bytes, operands));
+            }
+}
+
+static void compute_sweeps(const bj_codegen_unit *unit, size_t variables, size_t sweeps, void *values) {
+    unsigned bytes = unit->type->bytes;
+    for (size_t i = 0; i < sweeps * variables; i++) {
+        size_t to = i % variables, from = (to + variables - variables / 2) % variables;
+        if (unit->type->is_float) {
+            double left = get_float(values, to, bytes), right = get_float(values, from, bytes);
+            volatile double wide = left + right;
+            volatile float thin = (float)left + (float)right;
+            put_float(values, to, bytes, bytes == sizeof thin ? thin : wide);
+        } else {
+            put_integer(values, to, bytes,
+                        (uint64_t)get_integer(values, to, bytes) + (uint64_t)get_integer(values, from, bytes));
+        }
+    }
+}
+
+void bj_codegen_compute_result(const bj_codegen_unit *unit, size_t values_count, size_t steps, const void *operands,
+                               void *values) {
+    if (unit->kind == BJ_CODEGEN_LIVE)
+        compute_sweeps(unit, values_count, steps, values);
+    else
+        compute_chains(unit, values_count, steps, operands, values);
+}

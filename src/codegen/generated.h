@@ -1,0 +1,21 @@
+/* What generated source offers, compiled into the program or loaded from another compiler's output. The generator
+ * writes the same declarations into its text (src/codegen/codegen_text.c). */
+#ifndef BJ_CODEGEN_GENERATED_H
+#define BJ_CODEGEN_GENERATED_H
+
+#include <stddef.h>
+
+/* Goes on with `values` for so many passes (at least one) and puts them back. */
+typedef void (*bj_generated_kernel)(void *values, const void *operands, size_t passes);
+
+/* Kernels of chains: for one stream unrolled once and twice, for two streams, and so on. Of live variables: for
+ * BJ_CODEGEN_LIVE_LEAST of them, one more, and so on. */
+typedef struct {
+    const char *name; /* NULL: after the last */
+    const bj_generated_kernel *kernels;
+    int (*is_supported)(void); /* 0: this processor, or this compiler's target, has no such instruction */
+} bj_generated_unit;
+
+extern const bj_generated_unit bj_generated_units[];
+
+#endif

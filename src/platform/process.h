@@ -1,0 +1,41 @@
+/* Other programs: started without a shell, waited for with a limit, ended with all they started. */
+#ifndef BJ_PLATFORM_PROCESS_H
+#define BJ_PLATFORM_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/* The words of a command line as a shell splits them: at blanks, but not inside '...' or "..." nor after a backslash.
+ * Nothing is expanded. The list ends with NULL and is freed with bj_platform_free_words(). */
+bj_status bj_platform_split_words(const char *line, char ***words, size_t *count, bj_error *error) BJ_WARN_UNUSED;
+void bj_platform_free_words(char **words);
+
+typedef struct {
+    char *const *words; /* the first is looked for in PATH */
+    bool is_done;       /* it was started and is over */
+    int exit_status;    /* of a program that ended by itself; 127: it could not be started; -1: a signal ended it */
+    char output[160];   /* the first line of what it wrote that says "error", else the first line */
+} bj_process;
+
+typedef struct {
+    size_t jobs;        /* at a time, at least one */
+    double limit_s;     /* for all together */
+    bool stop_at_first; /* what fails ends the others */
+    /* Asked several times a second; true: end all, with BJ_ERR_INTERRUPTED. NULL: never. */
+    bool (*is_stopped)(void *context);
+    void *context;
+} bj_process_rules;
+
+/* Runs them all, with nothing to read and what they write kept in part. BJ_OK also where some failed: their exit status
+ * says so. BJ_ERR_RESOURCE: not done within the limit, or out of processes. */
+bj_status bj_platform_run_processes(bj_process *processes, size_t count, const bj_process_rules *rules,
+                                    bj_error *error) BJ_WARN_UNUSED;
+
+/* A new folder below TMPDIR, or /tmp; *path is the caller's to free. */
+bj_status bj_platform_make_folder(char **path, bj_error *error) BJ_WARN_UNUSED;
+/* The folder and the files in it; folders in it are left alone. */
+void bj_platform_remove_folder(const char *path);
+
+#endif

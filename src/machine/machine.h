@@ -42,13 +42,40 @@ typedef struct {
     size_t min_accesses;  /* of one batch; the machine takes more where its clock is coarse */
 } bj_walk_effort;
 
-/* A chain of dependent operations: `streams` independent chains side by side. */
+/* How often the body of a chain's loop is written out. What the loop itself costs is in the time of either, half as
+ * much a step where it is written out twice: 2 · twice − once is without it. */
+typedef enum {
+    BJ_UNROLL_CANCEL, /* the machine takes the loop's cost off by itself */
+    BJ_UNROLL_ONCE,
+    BJ_UNROLL_TWICE
+} bj_unroll;
+
+/* Chains that one thread can run side by side. */
+#define BJ_CHAIN_STREAMS_MAX 20u
+
+/* Chains of dependent operations: `streams` independent ones side by side. A step of one is an operation, or two in
+ * turn. */
 typedef struct {
     int cpu;
     const char *type;      /* "int32", … */
     const char *operation; /* "add", … */
-    unsigned streams;
+    const char *then;      /* the second operation of a step; NULL: none */
+    unsigned streams;      /* up to BJ_CHAIN_STREAMS_MAX */
+    bj_unroll unroll;
 } bj_chain;
+
+/* The fewest and most variables that can be asked for to live at once. */
+#define BJ_LIVE_LEAST 3u
+#define BJ_LIVE_MOST 132u
+
+/* A loop of additions over `variables` variables, each of which is needed until the next turn: those that find no
+ * register are kept in memory. Variable i is added the one half of them away, so that half of all additions can
+ * overlap. */
+typedef struct {
+    int cpu;
+    const char *type;
+    unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST */
+} bj_live;
 
 typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;
 
@@ -138,9 +165,14 @@ typedef struct {
     /* ns per increment, the mean of both cpus, `repetitions` values. */
     bj_status (*run_bounce)(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                             bj_error *error);
-    /* ns per operation of one stream, `repetitions` values. */
-    bj_status (*run_chain)(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
-                           bj_error *error);
+    /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain:
+     * the time in which each stream takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED:
+     * the kernel does not compute what it should, so its time would mean nothing. */
+    bj_status (*run_chains)(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
+                            double *ns_per_step, bj_error *error);
+    /* The same for live variables; ns per addition. */
+    bj_status (*run_live)(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
+                          double *ns_per_addition, bj_error *error);
     /* Fresh threads, which work for a while before they start together. ns holds `threads` values: from the common
      * start to the end of each. */
     bj_status (*run_crowd)(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error);

@@ -34,7 +34,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     unsigned rounds = rounds_of_effort[request->effort];
     for (unsigned round = 0; round < rounds; round++) {
         double ns[REPETITIONS];
-        status = machine->verbs->run_chain(machine, &chain, REPETITIONS, ns, error);
+        status = machine->verbs->run_chains(machine, &chain, 1, REPETITIONS, ns, error);
         for (unsigned i = 0; i < REPETITIONS && status == BJ_OK; i++)
             status = bj_curve_record(curve, i + 1, round, ns[i], error);
         if (status != BJ_OK)

@@ -91,7 +91,7 @@ static void ask(bj_machine *machine) {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (machine->verbs->read_claim(machine, keys[i], machine->facts.cpus[0], &value))
             require(isfinite(value), "claims are finite");
-    require(machine->verbs->run_chain(machine, &chain, 1, &value, &error) == BJ_OK, "every machine can add");
+    require(machine->verbs->run_chains(machine, &chain, 1, 1, &value, &error) == BJ_OK, "every machine can add");
     require(isfinite(value) && value > 0, "an addition takes time");
 }
 

@@ -200,7 +200,7 @@ static void test_chain_of_additions(void **state) {
     bj_chain chain = {.cpu = machine->facts.cpus[0], .type = "int32", .operation = "add", .streams = 1};
     double ns[6] = {0, 0, 0, 0, 0, -7};
     bj_error error = {""};
-    if (machine->verbs->run_chain(machine, &chain, 5, ns, &error) != BJ_OK)
+    if (machine->verbs->run_chains(machine, &chain, 1, 5, ns, &error) != BJ_OK)
         fail_msg("%s", error.text);
     /* Each is a difference of two times, which a disturbance can turn round: not so all of them. */
     double most = ns[0];
@@ -214,12 +214,12 @@ static void test_chain_of_additions(void **state) {
 
 static void test_unknown_chains_are_unsupported(void **state) {
     (void)state;
-    const bj_chain chains[] = {{machine->facts.cpus[0], "int32", "conjugate", 1},
-                               {machine->facts.cpus[0], "int3", "add", 1}};
+    const bj_chain chains[] = {{machine->facts.cpus[0], "int32", "conjugate", NULL, 1, BJ_UNROLL_ONCE},
+                               {machine->facts.cpus[0], "int3", "add", NULL, 1, BJ_UNROLL_ONCE}};
     for (size_t i = 0; i < 2; i++) {
         double ns = -7;
         bj_error error = {""};
-        assert_int_equal(machine->verbs->run_chain(machine, &chains[i], 1, &ns, &error), BJ_ERR_UNSUPPORTED);
+        assert_int_equal(machine->verbs->run_chains(machine, &chains[i], 1, 1, &ns, &error), BJ_ERR_UNSUPPORTED);
         assert_non_null(strstr(error.text, chains[i].operation));
         assert_true(ns == -7);
     }

@@ -3,6 +3,7 @@
 
 #include "machine/machine.h"
 #include "machine/native/native_crowd.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_streams.h"
 #include "machine/native/native_walk.h"
 #include "platform/clock.h"
@@ -23,11 +24,13 @@ typedef struct {
     int warmed_cpu; /* -1: none yet */
     bj_topology *topology;
     bool topology_tried;
+    bj_native_kernels *kernels;
 } native_machine;
 
 static void close_machine(bj_machine *machine) {
     native_machine *self = machine->self;
     bj_platform_free_topology(self->topology);
+    bj_native_close_kernels(self->kernels);
     free(self->cpus);
     free(self);
     free(machine);
@@ -91,13 +94,28 @@ static bj_status run_bounce(bj_machine *machine, const bj_bounce *bounce, unsign
     return bj_native_run_bounce(bounce, repetitions, self->batch_ns, ns, error);
 }
 
-static bj_status run_chain(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
-                           bj_error *error) {
+static bj_status run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
+                            double *ns_per_step, bj_error *error) {
     native_machine *self = machine->self;
-    bj_status status = warm_first(self, chain->cpu, error);
+    bj_status status = warm_first(self, chains[0].cpu, error);
     if (status != BJ_OK)
         return status;
-    return bj_native_run_chain(chain, repetitions, self->batch_ns, ns_per_operation, error);
+    return bj_native_run_chains(self->kernels, chains, count, repetitions, self->batch_ns, ns_per_step, error);
+}
+
+static bj_status run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
+                          double *ns_per_addition, bj_error *error) {
+    native_machine *self = machine->self;
+    bj_status status = warm_first(self, lives[0].cpu, error);
+    if (status != BJ_OK)
+        return status;
+    return bj_native_run_live(self->kernels, lives, count, repetitions, self->batch_ns, ns_per_addition, error);
+}
+
+void bj_native_replace_kernels(bj_machine *machine, bj_native_kernels *kernels) {
+    native_machine *self = machine->self;
+    bj_native_close_kernels(self->kernels);
+    self->kernels = kernels;
 }
 
 static bj_status run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error) {
@@ -129,7 +147,8 @@ static const bj_machine_verbs native_verbs = {
     .run_walks = run_walks,
     .run_streams = run_streams,
     .run_bounce = run_bounce,
-    .run_chain = run_chain,
+    .run_chains = run_chains,
+    .run_live = run_live,
     .run_crowd = run_crowd,
     .run_watch = run_watch,
     .read_claim = read_claim,
@@ -145,7 +164,9 @@ bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *
         goto fail;
     }
     size_t cpu_count = 0;
-    status = bj_platform_list_cpus(&self->cpus, &cpu_count, error);
+    status = bj_native_open_kernels(bj_generated_units, NULL, &self->kernels, error);
+    if (status == BJ_OK)
+        status = bj_platform_list_cpus(&self->cpus, &cpu_count, error);
     if (status != BJ_OK)
         goto fail;
     self->opened_ns = bj_platform_read_ns();
@@ -164,6 +185,8 @@ bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *
     *machine = opened;
     return BJ_OK;
 fail:
+    if (self != NULL)
+        bj_native_close_kernels(self->kernels);
     free(self);
     free(opened);
     return status;

@@ -162,46 +162,6 @@ bj_status bj_native_open_arena(size_t bytes, bj_pages pages, int cpu, bj_arena *
     return BJ_OK;
 }
 
-typedef struct {
-    unsigned repetitions;
-    double batch_ns;
-    double *ns_per_operation;
-} chain_job;
-
-static bj_status add_on_cpu(void *argument, bj_error *error) {
-    (void)error;
-    chain_job *job = argument;
-    volatile uint32_t start = 1, addend = 3;
-    size_t blocks = 64;
-    for (;;) {
-        uint64_t begin = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, blocks);
-        if ((double)(bj_platform_read_ns() - begin) >= job->batch_ns)
-            break;
-        blocks *= 2;
-    }
-    for (unsigned i = 0; i < job->repetitions; i++) {
-        uint64_t begin = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, blocks);
-        uint64_t once = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, 2 * blocks);
-        uint64_t twice = bj_platform_read_ns();
-        /* Twice the work less once: what does not grow with the work (call, clock) cancels. */
-        double difference = (double)(twice - once) - (double)(once - begin);
-        job->ns_per_operation[i] = difference / ((double)blocks * BJ_KERNEL_ADD_BLOCK);
-    }
-    return BJ_OK;
-}
-
-bj_status bj_native_run_chain(const bj_chain *chain, unsigned repetitions, double batch_ns, double *ns_per_operation,
-                              bj_error *error) {
-    if (strcmp(chain->type, "int32") != 0 || strcmp(chain->operation, "add") != 0 || chain->streams != 1)
-        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u streams of %s %s", chain->streams,
-                                 chain->type, chain->operation);
-    chain_job job = {.repetitions = repetitions, .batch_ns = batch_ns, .ns_per_operation = ns_per_operation};
-    return bj_native_run_on_cpu(chain->cpu, add_on_cpu, &job, error);
-}
-
 static bj_status spin_on_cpu(void *argument, bj_error *error) {
     (void)error;
     uint64_t until = bj_platform_read_ns() + (uint64_t)(*(const double *)argument * 1e9);

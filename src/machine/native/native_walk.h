@@ -1,4 +1,4 @@
-/* Walks and chains on the real machine, each on its own pinned thread. */
+/* Walks on the real machine, each on its own pinned thread. */
 #ifndef BJ_MACHINE_NATIVE_WALK_H
 #define BJ_MACHINE_NATIVE_WALK_H
 
@@ -13,8 +13,6 @@ bj_status bj_native_open_arena(size_t bytes, bj_pages pages, int cpu, bj_arena *
 /* batch_ns: the shortest batch that the clock can time. */
 bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort, double batch_ns,
                               double *ns_per_access, bj_error *error);
-bj_status bj_native_run_chain(const bj_chain *chain, unsigned repetitions, double batch_ns, double *ns_per_operation,
-                              bj_error *error);
 /* Keeps `cpu` busy for about that long, so that its clock has ramped up before the first sample. */
 bj_status bj_native_warm_cpu(int cpu, double seconds, bj_error *error);
 

@@ -1,7 +1,7 @@
 /* A simulated machine as its file describes it (docs/machines.md): plain data, checked, defaults filled in.
  *
- * The model reads caches, TLBs, pages, memory, operations, exchange, scheduler and noise; the rest is kept for the
- * probes of registers and messages. */
+ * The model reads caches, TLBs, pages, memory, operations, registers, exchange, scheduler and noise; the rest is kept
+ * for the probes of messages. */
 #ifndef BJ_MACHINE_SIM_MACHINE_FILE_H
 #define BJ_MACHINE_SIM_MACHINE_FILE_H
 

@@ -1,5 +1,5 @@
-/* A simulated machine behind the seam: opening, arenas, clock and chains. Walks are in sim_walks.c, streams in
- * sim_streams.c, bouncing lines in sim_bounce.c, crowds in sim_crowd.c. */
+/* A simulated machine behind the seam: opening, arenas and clock. Walks are in sim_walks.c, streams in sim_streams.c,
+ * bouncing lines in sim_bounce.c, chains and live variables in sim_chains.c, crowds in sim_crowd.c. */
 #include "machine/sim/sim_machine.h"
 
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
-static const double CHAIN_OPERATIONS = 20000; /* of one stream in a sample: what the virtual clock is charged */
 
 /* Purposes of the machine's random streams. */
 enum { STREAM_SPACE, STREAM_CACHES, STREAM_NOISE, STREAM_ARENAS };
@@ -86,34 +85,6 @@ static void close_arena(bj_machine *machine, bj_arena *arena) {
     free(arena);
 }
 
-static bj_status run_chain(bj_machine *machine, const bj_chain *chain, unsigned repetitions, double *ns_per_operation,
-                           bj_error *error) {
-    bj_sim_machine *self = machine->self;
-    const bj_sim_spec *spec = self->spec;
-    size_t position;
-    if (!bj_sim_find_position(spec, chain->cpu, &position))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, chain->cpu);
-    if (chain->streams == 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "a chain of no streams");
-    char name[2 * BJ_SIM_NAME_ROOM];
-    snprintf(name, sizeof name, "%s.%s", chain->type, chain->operation);
-    const bj_sim_op_spec *op = NULL;
-    for (size_t i = 0; i < spec->op_count; i++)
-        op = strcmp(spec->ops[i].name, name) == 0 ? &spec->ops[i] : op;
-    if (op == NULL)
-        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s has no operation %s", self->where, name);
-    double cycles = op->latency_cycles;
-    double by_issue = chain->streams / op->per_cycle;
-    double by_flight = chain->streams * op->latency_cycles / op->in_flight;
-    cycles = by_issue > cycles ? by_issue : cycles;
-    cycles = by_flight > cycles ? by_flight : cycles;
-    for (unsigned i = 0; i < repetitions; i++) {
-        ns_per_operation[i] = bj_sim_add_noise(&self->noise, cycles / spec->clock_ghz, self->clock_s);
-        self->clock_s += ns_per_operation[i] * CHAIN_OPERATIONS * 1e-9;
-    }
-    return BJ_OK;
-}
-
 static int compare_ints(const void *a, const void *b) {
     int left = *(const int *)a, right = *(const int *)b;
     return (left > right) - (left < right);
@@ -145,7 +116,8 @@ static const bj_machine_verbs verbs = {
     .run_walks = bj_sim_run_walks,
     .run_streams = bj_sim_run_streams,
     .run_bounce = bj_sim_run_bounce,
-    .run_chain = run_chain,
+    .run_chains = bj_sim_run_chains,
+    .run_live = bj_sim_run_live,
     .run_crowd = bj_sim_run_crowd,
     .run_watch = bj_sim_run_watch,
     .read_claim = bj_sim_read_claim,

@@ -51,6 +51,12 @@ bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size
 /* The verb run_bounce. */
 bj_status bj_sim_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                             bj_error *error);
+/* The verb run_chains. */
+bj_status bj_sim_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
+                            double *ns_per_step, bj_error *error);
+/* The verb run_live. */
+bj_status bj_sim_run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
+                          double *ns_per_addition, bj_error *error);
 /* The verb run_crowd. */
 bj_status bj_sim_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error);
 /* The verb run_watch. */

@@ -1,0 +1,271 @@
+/* Chains of operations and live variables, natively: generated kernels, each compared once with a plain computation of
+ * what it should return, then timed in batches. A kernel whose result differs (contracted, folded, built with fast
+ * arithmetic) is an error, never a sample. */
+#include "machine/native/native_kernels.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "kernels/kernels.h"
+#include "machine/native/native_threads.h"
+#include "platform/clock.h"
+
+_Static_assert(BJ_CODEGEN_STREAMS == BJ_CHAIN_STREAMS_MAX, "the seam asks for as many streams as are generated");
+_Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST,
+               "the seam asks for as many variables as are generated");
+
+enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16 };
+
+typedef struct {
+    size_t passes; /* of a batch; 0: not known yet */
+    bool is_checked;
+} kernel_state;
+
+struct bj_native_kernels {
+    const bj_generated_unit *units;
+    void *library;
+    kernel_state *states; /* KERNELS_PER_UNIT a unit */
+};
+
+/* One kernel of one unit, ready to run. */
+typedef struct {
+    bj_codegen_unit unit;
+    bj_generated_kernel run;
+    kernel_state *state;
+    size_t values_count;
+    size_t steps; /* of a pass: steps of a stream, or sweeps */
+} kernel;
+
+typedef struct {
+    _Alignas(64) unsigned char values[BJ_LIVE_MOST * BJ_CODEGEN_WIDEST];
+    unsigned char starts[BJ_LIVE_MOST * BJ_CODEGEN_WIDEST];
+    unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
+} workspace;
+
+bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
+                                 bj_error *error) {
+    bj_native_kernels *opened = calloc(1, sizeof *opened);
+    kernel_state *states = calloc(bj_codegen_count_units() * KERNELS_PER_UNIT, sizeof *states);
+    if (opened == NULL || states == NULL) {
+        free(opened);
+        free(states);
+        if (library != NULL)
+            dlclose(library);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the kernels");
+    }
+    *opened = (bj_native_kernels){units, library, states};
+    *kernels = opened;
+    return BJ_OK;
+}
+
+void bj_native_close_kernels(bj_native_kernels *kernels) {
+    if (kernels == NULL)
+        return;
+    if (kernels->library != NULL)
+        dlclose(kernels->library);
+    free(kernels->states);
+    free(kernels);
+}
+
+/* `index`: which of the unit's kernels. */
+static bj_status find_kernel(const bj_native_kernels *kernels, size_t number, size_t index, kernel *found,
+                             bj_error *error) {
+    char name[48];
+    found->unit = bj_codegen_unit_at(number);
+    bj_codegen_name_unit(&found->unit, name, sizeof name);
+    const bj_generated_unit *table = &kernels->units[number];
+    if (table->name == NULL || strcmp(table->name, name) != 0)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "the kernels of %s are not where they should be", name);
+    if (!table->is_supported())
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "this processor has no instruction for %s", name);
+    found->run = table->kernels[index];
+    found->state = &kernels->states[number * KERNELS_PER_UNIT + index];
+    return BJ_OK;
+}
+
+/* What the values are before a batch is timed. Live variables are zero, which stays zero: anything else would grow out
+ * of range. */
+static void fill_starts(const kernel *kernel, workspace *space) {
+    memset(space->starts, 0, sizeof space->starts);
+    if (kernel->unit.kind == BJ_CODEGEN_CHAINS)
+        bj_codegen_fill_operands(&kernel->unit, space->starts, space->operands);
+}
+
+static void fill_check_starts(const kernel *kernel, workspace *space) {
+    fill_starts(kernel, space);
+    if (kernel->unit.kind != BJ_CODEGEN_LIVE)
+        return;
+    for (size_t i = 0; i < kernel->values_count; i++) {
+        const bj_codegen_type *type = kernel->unit.type;
+        float narrow = (float)(1 + 0.37 * (double)i);
+        double wide = 1 + 0.37 * (double)i;
+        uint32_t word = (uint32_t)(3 + 7 * i);
+        uint64_t quad = 3 + 7 * i;
+        const void *source = type->is_float ? (type->bytes == 4 ? (void *)&narrow : (void *)&wide)
+                                            : (type->bytes == 4 ? (void *)&word : (void *)&quad);
+        memcpy(space->starts + i * type->bytes, source, type->bytes);
+    }
+}
+
+static bj_status check_kernel(const kernel *kernel, workspace *space, bj_error *error) {
+    if (kernel->state->is_checked)
+        return BJ_OK;
+    /* One pass of live variables: further ones would leave the range of a float. */
+    size_t passes = kernel->unit.kind == BJ_CODEGEN_LIVE ? 1 : CHECK_PASSES;
+    size_t bytes = kernel->values_count * kernel->unit.type->bytes;
+    fill_check_starts(kernel, space);
+    memcpy(space->values, space->starts, sizeof space->values);
+    kernel->run(space->values, space->operands, passes);
+    bj_codegen_compute_result(&kernel->unit, kernel->values_count, passes * kernel->steps, space->operands,
+                              space->starts);
+    if (memcmp(space->values, space->starts, bytes) != 0) {
+        char name[48];
+        bj_codegen_name_unit(&kernel->unit, name, sizeof name);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "the kernel of %s with %zu values returns a wrong result", name,
+                                 kernel->values_count);
+    }
+    kernel->state->is_checked = true;
+    return BJ_OK;
+}
+
+static double time_batch(const kernel *kernel, workspace *space, size_t passes) {
+    memcpy(space->values, space->starts, sizeof space->values);
+    uint64_t begin = bj_platform_read_ns();
+    kernel->run(space->values, space->operands, passes);
+    return (double)(bj_platform_read_ns() - begin);
+}
+
+/* ns per step (or per addition of all variables). */
+static bj_status time_kernel(const kernel *kernel, workspace *space, unsigned repetitions, double batch_ns, double *ns,
+                             bj_error *error) {
+    bj_status status = check_kernel(kernel, space, error);
+    if (status != BJ_OK)
+        return status;
+    fill_starts(kernel, space);
+    kernel_state *state = kernel->state;
+    if (state->passes == 0) {
+        size_t passes = 16;
+        while (time_batch(kernel, space, passes) < batch_ns)
+            passes *= 2;
+        state->passes = passes;
+    }
+    /* The code is not in the cache after others ran. */
+    (void)time_batch(kernel, space, WARM_PASSES);
+    for (unsigned i = 0; i < repetitions; i++)
+        ns[i] = time_batch(kernel, space, state->passes) / ((double)state->passes * (double)kernel->steps);
+    return BJ_OK;
+}
+
+/* The hand-written chain of the yardstick, which does not depend on another compiler. */
+static void time_yardstick(unsigned repetitions, double batch_ns, double *ns_per_step) {
+    volatile uint32_t start = 1, addend = 3;
+    size_t blocks = 64;
+    for (;;) {
+        uint64_t begin = bj_platform_read_ns();
+        start = bj_kernel_add_int32(start, addend, blocks);
+        if ((double)(bj_platform_read_ns() - begin) >= batch_ns)
+            break;
+        blocks *= 2;
+    }
+    for (unsigned i = 0; i < repetitions; i++) {
+        uint64_t begin = bj_platform_read_ns();
+        start = bj_kernel_add_int32(start, addend, blocks);
+        uint64_t once = bj_platform_read_ns();
+        start = bj_kernel_add_int32(start, addend, 2 * blocks);
+        uint64_t twice = bj_platform_read_ns();
+        /* Twice the work less once: what does not grow with the work (call, clock) cancels. */
+        double difference = (double)(twice - once) - (double)(once - begin);
+        ns_per_step[i] = difference / ((double)blocks * BJ_KERNEL_ADD_BLOCK);
+    }
+}
+
+typedef struct {
+    const bj_native_kernels *kernels;
+    const bj_chain *chains;
+    const bj_live *lives;
+    size_t count;
+    unsigned repetitions;
+    double batch_ns;
+    double *ns;
+} kernels_job;
+
+static bool is_yardstick(const bj_chain *chain) {
+    return chain->unroll == BJ_UNROLL_CANCEL && chain->streams == 1 && chain->then == NULL &&
+           strcmp(chain->type, "int32") == 0 && strcmp(chain->operation, "add") == 0;
+}
+
+static bj_status run_chain(const kernels_job *job, const bj_chain *chain, workspace *space, double *ns,
+                           bj_error *error) {
+    if (is_yardstick(chain)) {
+        time_yardstick(job->repetitions, job->batch_ns, ns);
+        return BJ_OK;
+    }
+    size_t number;
+    bool is_known = bj_codegen_find_unit(BJ_CODEGEN_CHAINS, chain->type, chain->operation, chain->then, &number);
+    if (!is_known || chain->unroll == BJ_UNROLL_CANCEL || chain->streams == 0 ||
+        chain->streams > bj_codegen_unit_at(number).streams)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u streams of %.20s %.20s%s%.20s",
+                                 chain->streams, chain->type, chain->operation, chain->then != NULL ? " and " : "",
+                                 chain->then != NULL ? chain->then : "");
+    bool twice = chain->unroll == BJ_UNROLL_TWICE;
+    kernel kernel = {.values_count = chain->streams, .steps = bj_codegen_count_steps(chain->streams, twice)};
+    bj_status status = find_kernel(job->kernels, number, 2 * (chain->streams - 1) + twice, &kernel, error);
+    return status == BJ_OK ? time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error) : status;
+}
+
+static bj_status run_chains_on_cpu(void *argument, bj_error *error) {
+    const kernels_job *job = argument;
+    workspace space;
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < job->count && status == BJ_OK; i++)
+        status = run_chain(job, &job->chains[i], &space, job->ns + i * job->repetitions, error);
+    return status;
+}
+
+bj_status bj_native_run_chains(bj_native_kernels *kernels, const bj_chain *chains, size_t count, unsigned repetitions,
+                               double batch_ns, double *ns_per_step, bj_error *error) {
+    kernels_job job = {.kernels = kernels,
+                       .chains = chains,
+                       .count = count,
+                       .repetitions = repetitions,
+                       .batch_ns = batch_ns,
+                       .ns = ns_per_step};
+    return bj_native_run_on_cpu(chains[0].cpu, run_chains_on_cpu, &job, error);
+}
+
+static bj_status run_live(const kernels_job *job, const bj_live *live, workspace *space, double *ns, bj_error *error) {
+    size_t number;
+    if (!bj_codegen_find_unit(BJ_CODEGEN_LIVE, live->type, "", NULL, &number) || live->variables < BJ_LIVE_LEAST ||
+        live->variables > BJ_LIVE_MOST)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u live variables of type %.20s",
+                                 live->variables, live->type);
+    kernel kernel = {.values_count = live->variables, .steps = bj_codegen_count_sweeps(live->variables)};
+    bj_status status = find_kernel(job->kernels, number, live->variables - BJ_LIVE_LEAST, &kernel, error);
+    if (status == BJ_OK)
+        status = time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error);
+    for (unsigned i = 0; i < job->repetitions && status == BJ_OK; i++)
+        ns[i] /= live->variables;
+    return status;
+}
+
+static bj_status run_live_on_cpu(void *argument, bj_error *error) {
+    const kernels_job *job = argument;
+    workspace space;
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < job->count && status == BJ_OK; i++)
+        status = run_live(job, &job->lives[i], &space, job->ns + i * job->repetitions, error);
+    return status;
+}
+
+bj_status bj_native_run_live(bj_native_kernels *kernels, const bj_live *lives, size_t count, unsigned repetitions,
+                             double batch_ns, double *ns_per_addition, bj_error *error) {
+    kernels_job job = {.kernels = kernels,
+                       .lives = lives,
+                       .count = count,
+                       .repetitions = repetitions,
+                       .batch_ns = batch_ns,
+                       .ns = ns_per_addition};
+    return bj_native_run_on_cpu(lives[0].cpu, run_live_on_cpu, &job, error);
+}

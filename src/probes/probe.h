@@ -54,6 +54,7 @@ typedef struct {
     const char *const *needs;   /* probes whose answers it uses, NULL-terminated */
     const char *const *methods; /* names that --method takes, default first, NULL-terminated */
     unsigned requires_cpus;
+    bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
     double cost_s[BJ_EFFORT_COUNT];         /* rough */
     uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */
     bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);

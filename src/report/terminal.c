@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/terminal_ops.h"
 #include "report/terminal_text.h"
 
 /* Columns of the table; they add up to BJ_TERMINAL_COLUMNS. */
@@ -191,9 +192,15 @@ static void print_group(const page *page, const char *name) {
     } else {
         putc('\n', page->out);
     }
-    for (size_t i = 0; i < page->profile->answers.count; i++)
-        if (strcmp(page->groups[i], name) == 0)
-            print_answer(page, &page->profile->answers.items[i]);
+    for (size_t i = 0; i < page->profile->answers.count; i++) {
+        const bj_characteristic *answer = &page->profile->answers.items[i];
+        if (strcmp(page->groups[i], name) != 0)
+            continue;
+        if (answer->structured == NULL && bj_report_is_operation(answer->key))
+            bj_report_print_operation(page->out, page->profile, page->style, i);
+        else
+            print_answer(page, answer);
+    }
 }
 
 /* Groups in the order in which their first answers come, which is the order in which the probes ran. */

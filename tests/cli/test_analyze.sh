@@ -62,6 +62,19 @@ printf '8,7\n16,7\n32,7\n64,7\n' >flat.csv
 expect 0 analyze line flat.csv
 out_has '"status": "undetermined"'
 
+# Variables in registers: a ramp that begins after 15, and the paper's rule, which takes the steepest place.
+{
+    echo "variables,ns"
+    for k in 3 4 6 8 10 11 12 13 14 15; do echo "$k,0.126"; done
+    printf '16,0.141\n17,0.161\n18,0.172\n19,0.18\n20,0.19\n24,0.21\n25,0.3\n40,0.32\n80,0.33\n132,0.34\n'
+} >live.csv
+expect 0 analyze live live.csv
+out_has '"live.table": {"value": 15,'
+expect 0 analyze live live.csv --method biggest_step
+out_has '"live.table": {"value": 24,'
+expect 2 analyze op live.csv
+err_has "does not take the probe op"
+
 # Lines of one set: eight fit.
 printf 'lines,ns\n1,1.2\n2,1.2\n4,1.2\n6,1.2\n8,1.2\n9,4.4\n10,4.5\n' >ways.csv
 expect 0 analyze associativity ways.csv

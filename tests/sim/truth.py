@@ -606,8 +606,39 @@ def find_truth(path):
     keys["tlb.levels"] = len(machine["tlbs"])
     keys.update(find_tlb_costs(machine, ghz))
     keys.update(find_rates(machine))
+    keys.update(find_operations(machine))
+    keys.update(find_registers(machine))
     keys.update(find_scheduling(machine))
     return {"characteristics": keys, "notes": notes}
+
+
+# What a chain of the operation needs besides it, since it could not go on otherwise.
+COMPANIONS = {"mod": "add", "sqrt": "mul"}
+STREAMS = 20
+
+
+def find_operations(machine):
+    """Relative to the addition. In flight: so many that one more would have to wait, which is latency times rate."""
+    operations = {"int32.add": {"latency": 1, "per_cycle": 4}, **machine.get("ops", {})}
+    unit = operations["int32.add"]["latency"]
+    keys = {}
+    for name, operation in operations.items():
+        kind, what = name.split(".")
+        companion = COMPANIONS.get(what, "add" if what == "div" and kind.startswith("int") else None)
+        if companion and f"{kind}.{companion}" not in operations:
+            continue
+        rate = operation.get("per_cycle", 1)
+        rate = min(rate, operation.get("in_flight", operation["latency"] * rate) / operation["latency"])
+        keys[f"op.{name}.latency"] = round(operation["latency"] / unit, 6)
+        if operation["latency"] * rate < STREAMS:
+            keys[f"op.{name}.throughput"] = round(rate * unit, 6)
+            keys[f"op.{name}.in_flight"] = max(1, round(operation["latency"] * rate))
+    return keys
+
+
+def find_registers(machine):
+    usual = {"int32": 13, "int64": 13, "float": 15, "double": 15}
+    return {f"live.{kind}": count for kind, count in machine.get("registers", usual).items()}
 
 
 def find_tlb_costs(machine, ghz):

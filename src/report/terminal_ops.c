@@ -1,0 +1,105 @@
+#include "report/terminal_ops.h"
+
+#include <string.h>
+
+#include "report/terminal_text.h"
+
+enum { INDENT = 2, NAME_WIDTH = 34, NUMBER_WIDTH = 15, REASON_INDENT = 36 };
+
+typedef struct {
+    const char *ending, *title;
+} column;
+
+static const column columns[] = {
+    {"latency", "latency"},
+    {"throughput", "throughput"},
+    {"in_flight", "in flight"},
+};
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+/* Bytes of "op.int32.add."; 0: no operation. */
+static size_t measure_prefix(const char *key) {
+    const char *last = strrchr(key, '.');
+    unsigned points = 0;
+    for (const char *p = key; *p != '\0'; p++)
+        points += *p == '.';
+    if (strncmp(key, "op.", 3) != 0 || points != 3 || last == NULL)
+        return 0;
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if (strcmp(last + 1, columns[i].ending) == 0)
+            return (size_t)(last + 1 - key);
+    return 0;
+}
+
+bool bj_report_is_operation(const char *key) {
+    return measure_prefix(key) > 0;
+}
+
+static bool has_value(const bj_characteristic *answer) {
+    return answer != NULL && (answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE) &&
+           answer->structured == NULL;
+}
+
+static void print_head(FILE *out, const bj_terminal_style *style) {
+    fprintf(out, "%*s", INDENT, "");
+    bj_report_print_text(out, style, BJ_INK_FAINT, "relative to a 32-bit addition", NAME_WIDTH);
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        bj_report_print_text(out, style, BJ_INK_FAINT, columns[i].title, NUMBER_WIDTH);
+    bj_report_print_text(out, style, BJ_INK_FAINT, "certain", 0);
+    putc('\n', out);
+}
+
+static void print_reason(FILE *out, const bj_terminal_style *style, const bj_characteristic *answer) {
+    char text[300];
+    snprintf(text, sizeof text, "%s: %s", bj_answer_status_name(answer->status), answer->reason);
+    fprintf(out, "%*s", REASON_INDENT, "");
+    bj_report_print_wrapped(out, style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL, text,
+                            REASON_INDENT, REASON_INDENT);
+}
+
+static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_style *style, const char *key,
+                       size_t prefix) {
+    const bj_characteristic *row[COLUMN_COUNT], *trouble = NULL;
+    bj_confidence least = BJ_CONFIDENCE_HIGH;
+    bool any = false;
+    char name[64], text[48];
+    snprintf(name, sizeof name, "%.*s", (int)(prefix - 1), key);
+    fprintf(out, "%*s", INDENT, "");
+    bj_report_print_text(out, style, BJ_INK_PLAIN, name, NAME_WIDTH);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        snprintf(name, sizeof name, "%.*s%s", (int)prefix, key, columns[i].ending);
+        row[i] = bj_answers_find(&profile->answers, name);
+        if (has_value(row[i])) {
+            any = true;
+            least = row[i]->confidence < least ? row[i]->confidence : least;
+            bj_report_format_quantity(row[i]->value, "", text);
+        }
+        bj_report_print_text(out, style, BJ_INK_STRONG, has_value(row[i]) ? text : "-", NUMBER_WIDTH);
+        if (trouble == NULL && row[i] != NULL && row[i]->status != BJ_ANSWER_OK)
+            trouble = row[i];
+    }
+    bj_report_print_text(out, style,
+                         least == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
+                         : least == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
+                                                         : BJ_INK_DOUBTFUL,
+                         any && least != BJ_CONFIDENCE_NONE ? bj_confidence_name(least) : "", 0);
+    putc('\n', out);
+    if (trouble != NULL)
+        print_reason(out, style, trouble);
+}
+
+void bj_report_print_operation(FILE *out, const bj_profile *profile, const bj_terminal_style *style, size_t answer) {
+    const char *key = profile->answers.items[answer].key;
+    size_t prefix = measure_prefix(key);
+    bool is_first = true;
+    for (size_t i = 0; i < answer; i++) {
+        const char *other = profile->answers.items[i].key;
+        size_t length = measure_prefix(other);
+        if (length == prefix && strncmp(key, other, prefix) == 0)
+            return;
+        is_first = is_first && length == 0;
+    }
+    if (is_first)
+        print_head(out, style);
+    print_line(out, profile, style, key, prefix);
+}

@@ -15,6 +15,7 @@
 #include "cli/run_header.h"
 #include "cli/values.h"
 #include "machine/machine.h"
+#include "machine/native/native_compiler.h"
 #include "runner/header.h"
 #include "runner/runner.h"
 
@@ -108,6 +109,19 @@ static bj_status read_probes(session *session, bj_error *error) {
     return bj_runner_order_probes(&session->plan, &session->order, &session->order_count, error);
 }
 
+static bj_status check_compiler(const session *session, bj_error *error) {
+    const char *command = bj_cli_find_value(session->arguments, "cc");
+    bool is_used = false;
+    for (size_t i = 0; i < session->order_count; i++)
+        is_used = is_used || session->order[i]->uses_compiler;
+    if (command != NULL && !is_used)
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "--cc: no probe that runs measures compiled kernels: op and live do");
+    if (command != NULL && strlen(command) >= sizeof session->profile.run.cc)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--cc: more than %zu bytes", sizeof session->profile.run.cc - 1);
+    return BJ_OK;
+}
+
 static bj_status read_options(session *session, bj_error *error) {
     const bj_cli_arguments *arguments = session->arguments;
     bool force = bj_cli_is_given(arguments, "force");
@@ -127,6 +141,8 @@ static bj_status read_options(session *session, bj_error *error) {
         status = read_probes(session, error);
     if (status == BJ_OK)
         status = bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error);
+    if (status == BJ_OK)
+        status = check_compiler(session, error);
     bj_cli_output output = {0};
     if (status == BJ_OK)
         status = bj_cli_check_output(session->path, force || session->resume,
@@ -143,6 +159,31 @@ static bj_status open_machine(session *session, bj_error *error) {
     if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
         return bj_machine_open_simulated(name + 4, seed, &session->machine, error);
     return bj_base_set_error(error, BJ_ERR_USAGE, "--machine: expected native or sim:FILE, found '%.60s'", name);
+}
+
+static bool is_stop_wanted(void *context) {
+    (void)context;
+    return stop_wanted;
+}
+
+/* Half a minute or so, so it can be interrupted. */
+static bj_status use_compiler(session *session, bj_error *error) {
+    const char *command = bj_cli_find_value(session->arguments, "cc");
+    bj_native_compiler compiler = {.command = command, .is_stopped = is_stop_wanted};
+    bj_native_build build;
+    if (command == NULL)
+        return BJ_OK;
+    if (!session->quiet)
+        bj_cli_complain("building the kernels with %.80s", command);
+    catch_signals();
+    bj_status status = bj_machine_use_compiler(session->machine, &compiler, &build, error);
+    release_signals();
+    if (status != BJ_OK)
+        return status;
+    snprintf(session->profile.run.cc, sizeof session->profile.run.cc, "%s", command);
+    snprintf(session->profile.run.cc_version, sizeof session->profile.run.cc_version, "%s", build.version);
+    snprintf(session->profile.run.cc_flags, sizeof session->profile.run.cc_flags, "%s", build.flags);
+    return BJ_OK;
 }
 
 static bj_status choose_cpus(session *session, bj_error *error) {
@@ -188,6 +229,9 @@ static bj_status adopt_former(session *session, bj_error *error) {
         else if (mixes && session->plan.effort != (bj_effort)effort)
             return refuse_mix(session, "effort", profile->run.effort, error);
     }
+    const char *cc = bj_cli_find_value(session->arguments, "cc");
+    if (mixes && strcmp(profile->run.cc, cc != NULL ? cc : "") != 0)
+        return refuse_mix(session, "cc", profile->run.cc, error);
     const char *method = session->plan.method != NULL ? session->plan.method : "";
     return mixes && strcmp(profile->run.method, method) != 0 ? refuse_mix(session, "method", profile->run.method, error)
                                                              : BJ_OK;
@@ -298,6 +342,8 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = check_former(&session, &error);
     if (status == BJ_OK)
+        status = use_compiler(&session, &error);
+    if (status == BJ_OK)
         status = bj_cli_record_arguments(arguments, &session.profile, &error);
     if (status == BJ_OK)
         status = bj_runner_fill_header(session.machine, &session.plan, &session.profile, &error);
@@ -329,6 +375,7 @@ static const bj_cli_option options[] = {
     {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
+    {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
 
@@ -336,7 +383,7 @@ const bj_cli_command bj_cli_command_run = {
     .name = "run",
     .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--machine native|sim:FILE]\n"
                 "[--effort quick|normal|thorough] [--cpus LIST] [--budget SECONDS] [--seed N]\n"
-                "[--method NAME] [--quiet]",
+                "[--method NAME] [--cc COMMAND] [--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"

@@ -37,6 +37,8 @@ typedef struct {
         char effort[16];
         char method[32]; /* empty: each probe's default; written only when given */
         bj_strings arguments;
+        char cc[200];                       /* empty: the program's own kernels; written only when given */
+        char cc_version[96], cc_flags[400]; /* what that compiler calls itself, and all of its flags */
         int cpu_measured;
         double cpu_quota; /* cpus; NaN: none (JSON null) */
         uint64_t memory_limit_bytes;

@@ -345,6 +345,14 @@ static bj_status read_run(const bj_json_place *whole, const json_t *root, bj_pro
     if (status == BJ_OK)
         status = bj_json_read_text(&at, run, "method", BJ_TEXT_WHOLE, profile->run.method, sizeof profile->run.method);
     if (status == BJ_OK)
+        status = bj_json_read_text(&at, run, "cc", BJ_TEXT_CUT, profile->run.cc, sizeof profile->run.cc);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, run, "cc_version", BJ_TEXT_CUT, profile->run.cc_version,
+                                   sizeof profile->run.cc_version);
+    if (status == BJ_OK)
+        status =
+            bj_json_read_text(&at, run, "cc_flags", BJ_TEXT_CUT, profile->run.cc_flags, sizeof profile->run.cc_flags);
+    if (status == BJ_OK)
         status = read_strings(&at, run, "arguments", &profile->run.arguments);
     if (status == BJ_OK)
         status = bj_json_read_u64(&at, run, "cpu_measured", INT_MAX, &cpu);

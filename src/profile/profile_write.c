@@ -177,6 +177,11 @@ static void append_run(bj_json_text *json, const bj_profile *profile) {
     bj_json_append_text_member(json, "effort", profile->run.effort);
     if (profile->run.method[0] != '\0')
         bj_json_append_text_member(json, "method", profile->run.method);
+    if (profile->run.cc[0] != '\0') {
+        bj_json_append_text_member(json, "cc", profile->run.cc);
+        bj_json_append_text_member(json, "cc_version", profile->run.cc_version);
+        bj_json_append_text_member(json, "cc_flags", profile->run.cc_flags);
+    }
     bj_json_append_key(json, "arguments");
     append_strings(json, &profile->run.arguments);
     bj_json_append_number_member(json, "cpu_measured", profile->run.cpu_measured);

@@ -298,9 +298,12 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
                              : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
                                                                        : BJ_CONFIDENCE_LOW;
     bj_confidence of_level[BJ_LEVELS_MAX];
+    bool in_doubt = false;
     for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
         of_level[i] = judge_level(&a, &a.found.level[i]);
-        if (may_be_another(&a.found, i))
+        /* Where one before may be none or two, this one may be another than its number says. */
+        in_doubt = in_doubt || may_be_another(&a.found, i) || a.found.level[i].support < SUPPORT_HIGH;
+        if (in_doubt)
             of_level[i] = least_confidence(of_level[i], BJ_CONFIDENCE_MEDIUM);
         of_count = least_confidence(of_count, of_level[i]);
     }

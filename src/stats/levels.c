@@ -29,6 +29,9 @@
 #define LONE_CHANCE 0.3
 /* The sample before it must still be mostly the level below: on a steady slope it is a third of the way at least. */
 #define LONE_BEFORE 0.3
+/* Most of the way up, in more samples than chance disturbs side by side. */
+#define DIP_SHARE 0.8
+#define DIP_SAMPLES 3u
 /* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
 #define SIZE_SHARE 0.1
 
@@ -43,6 +46,7 @@ typedef struct {
 
 typedef struct {
     const double *x, *y;         /* y monotone */
+    const double *seen;          /* y as it was */
     const double *log_x, *log_y; /* log2 of both */
     size_t count;
     const bj_level_hints *hints;
@@ -215,7 +219,19 @@ static double doubt_of_rise(const scene *s, size_t index) {
                 interpolate(s->log_x, doubt, s->count, s->plateaus[index].base_at));
 }
 
+/* Was as much of the rise seen before the lower plateau ended? Then that is a dip, as prefetchers make them that learn
+ * small regions, and climbing out of it is no level. A single sample may be a disturbance. */
+static bool leaves_a_dip(const scene *s, size_t index) {
+    double low = exp2(log_y_at(s, s->plateaus[index].first)), high = exp2(log_y_at(s, s->plateaus[index + 1].first));
+    size_t reached = 0;
+    for (size_t i = 0; i < s->count && s->log_x[i] <= s->plateaus[index].base_at; i++)
+        reached += s->seen[i] >= low + DIP_SHARE * (high - low);
+    return reached >= DIP_SAMPLES;
+}
+
 static bool is_cache_edge(const scene *s, size_t index) {
+    if (s->hints != NULL && s->hints->removed != NULL && leaves_a_dip(s, index))
+        return false;
     if (!is_plain_edge(s, index) || s->hints == NULL || s->hints->removed == NULL)
         return is_plain_edge(s, index);
     double low = exp2(log_y_at(s, s->plateaus[index].first)), high = exp2(log_y_at(s, s->plateaus[index + 1].first));
@@ -355,7 +371,7 @@ bj_status bj_stats_find_levels(const double *x, const double *y, size_t count, c
         log_x[i] = log2(x[i]);
         log_y[i] = log2(monotone[i]);
     }
-    *s = (scene){.x = x, .y = monotone, .log_x = log_x, .log_y = log_y, .count = count, .hints = hints};
+    *s = (scene){.x = x, .y = monotone, .seen = y, .log_x = log_x, .log_y = log_y, .count = count, .hints = hints};
     sample_slopes(s);
     find_valleys(s);
     drop_shallow_valleys(s);

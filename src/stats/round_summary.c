@@ -262,7 +262,11 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
         merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
     bj_stats_enforce_monotone(s->y, s->count);
     bj_stats_enforce_monotone(s->lowest, s->count);
-    bj_stats_enforce_monotone(s->middle, s->count);
+    /* The luck of frames goes both ways; disturbance only adds. */
+    if (q->lucky_frames)
+        bj_stats_fit_monotone(s->middle, s->count);
+    else
+        bj_stats_enforce_monotone(s->middle, s->count);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
     measure_sizes(s, found);

@@ -7,6 +7,7 @@
 
 #include "stats/bootstrap.h"
 #include "stats/monotone.h"
+#include "stats/quantile.h"
 #include "stats/steps.h"
 
 #define RESAMPLES 400u
@@ -25,9 +26,10 @@
  */
 #define STANDSTILL 1.01
 #define STANDSTILL_FROM 0.6
-/* Low, since disturbance adds time. Not lower: a clock that moves between a sample and its yardstick makes some too
- * small, and as many too large. */
-#define LOW_OF_ROUNDS 0.2
+/* And with noise. */
+#define STANDSTILL_SPREAD 1.02
+/* Rounds are low by themselves. */
+#define LOW_OF_ROUNDS 0.4
 
 const char *const bj_live_types[BJ_LIVE_TYPES] = {"int32", "int64", "float", "double"};
 
@@ -35,8 +37,8 @@ void bj_live_name(size_t type, char *name) {
     snprintf(name, BJ_LIVE_NAME_ROOM, "live.%s", bj_live_types[type]);
 }
 
-size_t bj_live_find_onset(const double *x, const double *y, size_t count, double part) {
-    double base = y[0], rise = y[count - 1] - base;
+size_t bj_live_find_onset(const double *x, const double *y, size_t count, double base, double part) {
+    double rise = y[count - 1] - base;
     if (!(rise > 0))
         return count;
     for (size_t i = 1; i < count; i++) {
@@ -52,7 +54,7 @@ typedef struct {
     const bj_curve *curve;
     bool biggest_step;
     double part;
-    double *x, *y, *raw;           /* raw: before it is made monotone */
+    double *x, *y, *raw, *sorted;  /* raw: before it is made monotone */
     uint32_t *order, *order_count; /* of each point: its rounds from low to high, and how many have it */
     uint32_t *drawn;               /* how often each round is in the resample */
 } onset_context;
@@ -107,6 +109,20 @@ static size_t sum_up_rounds(onset_context *c, const size_t *index, size_t rounds
     return count;
 }
 
+/* The least of many noisy points lies below the truth, by more than a cheap spill adds. Where the time had come to a
+ * standstill, the median of what lies before the onset does not; NaN where it had not. */
+static double find_base(onset_context *c, size_t onset) {
+    size_t first = onset, count;
+    while (first > 0 && c->x[first - 1] >= STANDSTILL_FROM * c->x[onset])
+        first--;
+    count = onset - first + 1;
+    memcpy(c->sorted, c->raw + first, count * sizeof *c->sorted);
+    bj_stats_sort_samples(c->sorted, count);
+    bool stands = count >= 4 && bj_stats_quantile_sorted(c->sorted, count, 0.9) <=
+                                    STANDSTILL_SPREAD * bj_stats_quantile_sorted(c->sorted, count, 0.1);
+    return stands ? bj_stats_quantile_sorted(c->sorted, count, 0.5) : NAN;
+}
+
 static double find_answer(void *context, const size_t *index, size_t rounds) {
     onset_context *c = context;
     size_t count = sum_up_rounds(c, index, rounds);
@@ -115,7 +131,10 @@ static double find_answer(void *context, const size_t *index, size_t rounds) {
         return NAN;
     if (c->biggest_step)
         return bj_stats_find_biggest_step(c->y, count, &step) ? c->x[step.before] : NAN;
-    size_t onset = bj_live_find_onset(c->x, c->y, count, c->part);
+    size_t onset = bj_live_find_onset(c->x, c->y, count, c->y[0], c->part);
+    double base = onset < count ? find_base(c, onset) : NAN;
+    if (!isnan(base))
+        onset = bj_live_find_onset(c->x, c->y, count, base, c->part);
     return onset < count ? c->x[onset] : NAN;
 }
 
@@ -156,7 +175,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
                               bj_error *error) {
     size_t rounds = curve->round_count, room = curve->x_count + 1;
     size_t *all = calloc(rounds + 1, sizeof *all);
-    double *numbers = calloc(3 * room, sizeof *numbers);
+    double *numbers = calloc(4 * room, sizeof *numbers);
     uint32_t *orders = calloc(room * rounds + room + rounds + 1, sizeof *orders);
     bj_bootstrap bootstrap = {0};
     bj_status status = BJ_OK;
@@ -172,6 +191,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
                              .x = numbers,
                              .y = numbers + room,
                              .raw = numbers + 2 * room,
+                             .sorted = numbers + 3 * room,
                              .order = orders,
                              .order_count = orders + room * rounds,
                              .drawn = orders + room * rounds + room};

@@ -10,9 +10,10 @@
 #include "base/random.h"
 #include "probes/live_answer.h"
 #include "probes/probe.h"
+#include "stats/quantile.h"
 
 /* Points of one call: a millisecond or two, before and after which the clock is measured. */
-enum { POINTS_OF_CALL = 13, REPETITIONS_MOST = 3, STREAM_ORDER = 1, POINTS = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1 };
+enum { POINTS_OF_CALL = 13, STREAM_ORDER = 1, POINTS = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1 };
 /* Samples of the yardstick, of which the least counts. */
 enum { YARDSTICKS = 3 };
 /* A clock that moved by more during a call spoils it; it is tried again so often, and taken as it is then: some
@@ -20,15 +21,18 @@ enum { YARDSTICKS = 3 };
 #define STEADY 1.005
 enum { TRIES = 3 };
 
-static const struct { unsigned rounds, repetitions; } plans[BJ_EFFORT_COUNT] = {{30, 1}, {70, 1}, {200, 1}};
+/* Visits of every point in one round, of which the least is kept: disturbance adds time. */
+enum { VISITS = 5 };
+
+static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 10, 30};
 
 typedef struct {
     const bj_measure_request *request;
     bj_curves *samples;
-    unsigned repetitions;
-    size_t round;
+    size_t round, visit;
     double yardstick_ns; /* as it was last */
-    double ns[POINTS_OF_CALL * REPETITIONS_MOST];
+    double ns[POINTS_OF_CALL];
+    double visits[BJ_LIVE_TYPES * POINTS][VISITS]; /* of this round */
 } live_run;
 
 static bj_status add_curves(bj_curves *samples, bj_error *error) {
@@ -77,20 +81,32 @@ static bj_status measure_points(live_run *run, const uint32_t *points, size_t co
                              .variables = BJ_LIVE_LEAST + points[i] % POINTS};
     for (int t = 0; t < TRIES && status == BJ_OK && fmax(before, after) > STEADY * fmin(before, after); t++) {
         before = run->yardstick_ns;
-        status = machine->verbs->run_live(machine, lives, count, run->repetitions, run->ns, error);
+        status = machine->verbs->run_live(machine, lives, count, 1, run->ns, error);
         if (status == BJ_OK)
             status = measure_yardstick(run, error);
         after = run->yardstick_ns;
     }
-    double yardstick = (before + after) / 2;
+    for (size_t i = 0; i < count && status == BJ_OK; i++)
+        run->visits[points[i]][run->visit] = run->ns[i] / ((before + after) / 2);
+    return status;
+}
+
+/* Of the visits that there were. */
+static bj_status record_round(live_run *run, const uint32_t *points, size_t count, bj_error *error) {
+    bj_status status = BJ_OK;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
-        double least = run->ns[i * run->repetitions];
-        for (unsigned j = 1; j < run->repetitions; j++)
-            least = fmin(least, run->ns[i * run->repetitions + j]);
-        status = bj_curve_record(&run->samples->items[type_of(points[i])], lives[i].variables, run->round,
-                                 least / yardstick, error);
+        double low = bj_stats_quantile(run->visits[points[i]], VISITS, 0);
+        if (low > 0)
+            status = bj_curve_record(&run->samples->items[type_of(points[i])], BJ_LIVE_LEAST + points[i] % POINTS,
+                                     run->round, low, error);
     }
     return status;
+}
+
+static void forget_visits(live_run *run) {
+    for (size_t i = 0; i < BJ_LIVE_TYPES * POINTS; i++)
+        for (size_t v = 0; v < VISITS; v++)
+            run->visits[i][v] = NAN;
 }
 
 static bj_status pause_between(const live_run *run, double fraction, bool *is_over, bj_error *error) {
@@ -125,30 +141,53 @@ static bj_status measure_first(live_run *run, double share, uint32_t *points, si
 }
 _Static_assert(POINTS % POINTS_OF_CALL == 0, "a type is measured in whole calls");
 
-static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
-    unsigned rounds = plans[request->effort].rounds;
-    live_run run = {.request = request, .samples = samples, .repetitions = plans[request->effort].repetitions};
-    uint32_t *points = calloc(BJ_LIVE_TYPES * POINTS, sizeof *points);
-    if (points == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the points");
+/* One visit of all points in random order. */
+static bj_status measure_visit(live_run *run, uint32_t *points, size_t count, double done, double share, bool *is_over,
+                               bj_random *random, bj_error *error) {
+    bj_status status = BJ_OK;
+    bj_random_shuffle_u32(random, points, count);
+    for (size_t i = 0; i < count && status == BJ_OK && !*is_over; i += POINTS_OF_CALL) {
+        status = measure_points(run, points + i, POINTS_OF_CALL, error);
+        if (status == BJ_OK)
+            status = pause_between(run, done + share * (double)(i + POINTS_OF_CALL) / (double)count, is_over, error);
+    }
+    return status;
+}
+
+static bj_status measure_rounds(live_run *run, uint32_t *points, bj_error *error) {
+    unsigned rounds = rounds_of_effort[run->request->effort];
+    double share = 1.0 / (rounds * VISITS);
     bj_random random;
-    bj_random_seed(&random, bj_random_mix(request->seed, STREAM_ORDER));
+    bj_random_seed(&random, bj_random_mix(run->request->seed, STREAM_ORDER));
     size_t count = 0;
     bool is_over = false;
-    bj_status status = add_curves(samples, error);
-    if (status == BJ_OK)
-        status = measure_yardstick(&run, error);
-    if (status == BJ_OK)
-        status = measure_first(&run, 1.0 / rounds, points, &count, &is_over, error);
-    for (run.round = 1; run.round < rounds && status == BJ_OK && !is_over; run.round++) {
-        bj_random_shuffle_u32(&random, points, count);
-        for (size_t i = 0; i < count && status == BJ_OK && !is_over; i += POINTS_OF_CALL) {
-            status = measure_points(&run, points + i, POINTS_OF_CALL, error);
-            double fraction = ((double)run.round + (double)(i + POINTS_OF_CALL) / (double)count) / rounds;
-            if (status == BJ_OK)
-                status = pause_between(&run, fraction, &is_over, error);
-        }
+    forget_visits(run);
+    bj_status status = measure_first(run, share, points, &count, &is_over, error);
+    for (run->round = 0; run->round < rounds && status == BJ_OK && !is_over; run->round++) {
+        for (run->visit = run->round == 0; run->visit < VISITS && status == BJ_OK && !is_over; run->visit++)
+            status = measure_visit(run, points, count, share * (double)(run->round * VISITS + run->visit), share,
+                                   &is_over, &random, error);
+        if (status == BJ_OK)
+            status = record_round(run, points, count, error);
+        forget_visits(run);
     }
+    return status;
+}
+
+static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    live_run *run = calloc(1, sizeof *run);
+    uint32_t *points = calloc(BJ_LIVE_TYPES * POINTS, sizeof *points);
+    bj_status status = add_curves(samples, error);
+    if (status == BJ_OK && (run == NULL || points == NULL))
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the points");
+    if (status == BJ_OK) {
+        run->request = request;
+        run->samples = samples;
+        status = measure_yardstick(run, error);
+    }
+    if (status == BJ_OK)
+        status = measure_rounds(run, points, error);
+    free(run);
     free(points);
     return status;
 }
@@ -169,7 +208,7 @@ const bj_probe bj_probe_live = {
     .methods = methods,
     .requires_cpus = 1,
     .uses_compiler = true,
-    .cost_s = {2, 5, 12},
+    .cost_s = {3, 5, 15},
     .memory_bytes = {2u << 20, 2u << 20, 2u << 20},
     .measure = measure,
     .analyse = bj_live_answer,

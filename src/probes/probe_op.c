@@ -13,9 +13,9 @@
 #include "probes/probe.h"
 
 /* Points of one call: some ten milliseconds, after which the addition is measured again and the deadline looked at. */
-enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 3, STREAM_ORDER = 1 };
+enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 6, STREAM_ORDER = 1 };
 
-static const struct { unsigned rounds, repetitions; } plans[BJ_EFFORT_COUNT] = {{8, 2}, {16, 3}, {40, 3}};
+static const struct { unsigned rounds, repetitions; } plans[BJ_EFFORT_COUNT] = {{6, 2}, {8, 6}, {20, 6}};
 
 /* One unit with so many streams: two chains, one for each unroll. */
 typedef struct {

@@ -29,6 +29,7 @@ enum { STREAMS = BJ_CHAIN_STREAMS_MAX };
 /* Costs of a step by round and streams, in additions of the same round or in ns; NaN: not measured. */
 typedef struct {
     double (*cost)[STREAMS];
+    double (*longer)[STREAMS]; /* the same with the loop's part: the time of the longer loop alone */
     size_t round_count;
     double kept[STREAMS]; /* cost by the time of the longer loop: the median of the rounds */
 } costs;
@@ -80,6 +81,7 @@ static void find_costs(const bj_curves *samples, const bj_op_unit *unit, const d
             double longer = sample_of(twice, (double)(s + 1), r), shorter = sample_of(once, (double)(s + 1), r);
             double cost = 2 * longer - shorter;
             costs->cost[r][s] = cost / (relative ? yardstick[r] : 1);
+            costs->longer[r][s] = longer / (relative ? yardstick[r] : 1);
             scratch[r] = cost / longer;
         }
         costs->kept[s] = bj_stats_median(scratch, costs->round_count);
@@ -114,12 +116,18 @@ static double find_inflection(const statistic_context *c, const size_t *index, s
     return (double)last;
 }
 
+/* The number of streams is chosen by the time of the longer loop, which disturbance can only raise. The least of twenty
+ * differences would be the one whose shorter loop was disturbed. */
 static double find_least_cost(const statistic_context *c, const size_t *index, size_t count) {
-    double least = INFINITY;
-    for (size_t s = 0; s < STREAMS; s++)
-        if (is_kept(c->own, s))
-            least = fmin(least, step_cost(c, c->own, s, index, count) / (double)(s + 1));
-    return least > 0 && isfinite(least) ? least : NAN;
+    double fastest = INFINITY, least = NAN;
+    for (size_t s = 0; s < STREAMS; s++) {
+        double time = sum_up(c, &c->own->longer[0][s], STREAMS, index, count) / (double)(s + 1);
+        if (!is_kept(c->own, s) || !(time < fastest))
+            continue;
+        fastest = time;
+        least = step_cost(c, c->own, s, index, count) / (double)(s + 1);
+    }
+    return least > 0 ? least : NAN;
 }
 
 static double compute_quantity(void *context, const size_t *index, size_t count) {
@@ -270,10 +278,11 @@ bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *reque
     size_t scratch_room = rounds > twice->x_count ? rounds : twice->x_count;
     double *yardstick = calloc(rounds + scratch_room, sizeof *yardstick);
     size_t *all = calloc(rounds, sizeof *all);
-    costs own = {calloc(rounds, sizeof *own.cost), rounds, {0}};
-    costs companion = {calloc(rounds, sizeof *companion.cost), rounds, {0}};
+    costs own = {calloc(rounds, sizeof *own.cost), calloc(rounds, sizeof *own.longer), rounds, {0}};
+    costs companion = {calloc(rounds, sizeof *companion.cost), calloc(rounds, sizeof *companion.longer), rounds, {0}};
     bj_status status = BJ_OK;
-    if (yardstick == NULL || all == NULL || own.cost == NULL || companion.cost == NULL) {
+    if (yardstick == NULL || all == NULL || own.cost == NULL || companion.cost == NULL || own.longer == NULL ||
+        companion.longer == NULL) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", rounds);
         goto done;
     }
@@ -304,5 +313,7 @@ done:
     free(all);
     free(own.cost);
     free(companion.cost);
+    free(own.longer);
+    free(companion.longer);
     return status;
 }

@@ -42,6 +42,7 @@ typedef struct {
     const bj_cli_option *options;
     size_t option_count;
     size_t least_operands, most_operands;
+    int unwritten_status; /* exit status when standard output takes no more; 0: BJ_EXIT_RESOURCE */
     int (*run)(const bj_cli_arguments *arguments); /* returns the exit status */
 } bj_cli_command;
 

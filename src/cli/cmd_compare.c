@@ -30,6 +30,9 @@ static int run(const bj_cli_arguments *arguments) {
         status = bj_profile_read(arguments->operands[1], &b, &error);
     if (status == BJ_OK)
         status = bj_report_compare(&a, &b, &comparison, &error);
+    /* "same" would be a promise that nothing stands behind. */
+    if (status == BJ_OK && comparison.compared == 0 && comparison.certain_count == 0)
+        status = bj_base_set_error(&error, BJ_ERR_FAILED, "nothing to compare: no answer has a value in both profiles");
     if (status == BJ_OK)
         status = print(arguments, &comparison, &error);
     int result = comparison.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
@@ -53,15 +56,16 @@ const bj_cli_command bj_cli_command_compare = {
     .summary = "What differs between two profiles by more than measuring twice would",
     .details = "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
                "answers, and by more than two runs on one machine differ: 5% where both are high, 25% where one is\n"
-               "medium, 40% for times and rates of virtual machines. What is low is mentioned and does not count, and "
-               "so is an answer that only one side could\n"
-               "give, unless the other says that the machine does not support it. Levels are matched by size. Claims\n"
-               "are not compared, and the environment is only noted.\n"
+               "medium, 40% for times and rates of virtual machines. What is low or\n"
+               "unstable is mentioned and does not count, and so is an answer that only one side could give, unless\n"
+               "the other says that the machine does not support it. Levels are matched by size. Claims are not\n"
+               "compared, and the environment is only noted.\n"
                "\n"
-               "Exit status, as of diff: 0 same, 1 different, 2 trouble.",
+               "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is nothing to compare.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 2,
     .most_operands = 2,
+    .unwritten_status = BJ_EXIT_USAGE,
     .run = run,
 };

@@ -71,7 +71,8 @@ int main(int count, char **words) {
     bool failed = ferror(stdout) != 0;
     if (fclose(stdout) != 0 || failed) {
         bj_cli_complain("cannot write standard output%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
-        return BJ_EXIT_RESOURCE;
+        const bj_cli_command *command = count > 1 ? bj_cli_find_command(words[1]) : NULL;
+        return command != NULL && command->unwritten_status != 0 ? command->unwritten_status : BJ_EXIT_RESOURCE;
     }
     return result;
 }

@@ -97,14 +97,19 @@ static double find_slack(const comparing *comparing, const bj_characteristic *a,
     return confidence == BJ_CONFIDENCE_HIGH ? SLACK_HIGH : SLACK_MEDIUM;
 }
 
-/* What is low on either side may be wrong more often than one time in ten: it is mentioned, and never counts. */
+/* What is low on either side may be wrong more often than one time in ten, and what is unstable moved while it was
+ * measured: it is mentioned, and never counts. */
+static bool is_certain(const bj_characteristic *a, const bj_characteristic *b) {
+    return a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && a->confidence != BJ_CONFIDENCE_LOW &&
+           b->confidence != BJ_CONFIDENCE_LOW;
+}
+
 static bj_status compare_numbers(comparing *comparing, const char *key, const bj_characteristic *a,
                                  const bj_characteristic *b) {
-    bj_confidence confidence = lesser(a, b);
-    bool certain = confidence >= BJ_CONFIDENCE_MEDIUM || confidence == BJ_CONFIDENCE_NONE;
-    if (!is_apart(comparing, a, b, find_slack(comparing, a, confidence)))
+    comparing->comparison->compared++;
+    if (!is_apart(comparing, a, b, find_slack(comparing, a, lesser(a, b))))
         return BJ_OK;
-    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .certain = certain, .ratio = NAN};
+    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .certain = is_certain(a, b), .ratio = NAN};
     snprintf(difference.key, sizeof difference.key, "%s", key);
     if (a->value > 0 && b->value > 0)
         difference.ratio = b->value / a->value;
@@ -120,10 +125,11 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
     if (a->structured == NULL || b->structured == NULL ||
         bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, &ignored) != BJ_OK)
         return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is not one number", key);
+    comparing->comparison->compared++;
     if (same)
         return BJ_OK;
     bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_LEVEL};
-    difference.certain = a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && lesser(a, b) != BJ_CONFIDENCE_LOW;
+    difference.certain = is_certain(a, b);
     snprintf(difference.key, sizeof difference.key, "%s", key);
     return add(comparing, &difference);
 }
@@ -150,7 +156,6 @@ static bj_status compare_status(comparing *comparing, const char *key, const bj_
 
 static bj_status compare_answers(comparing *comparing, const char *key, const bj_characteristic *a,
                                  const bj_characteristic *b) {
-    comparing->comparison->compared++;
     if (strcmp(a->unit, b->unit) != 0)
         return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, %s is not %s", key, a->unit,
                               b->unit);

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     bj_difference *items; /* certain ones first, what matters most first */
     size_t count, certain_count, room;
-    size_t compared;  /* answers that both sides have */
+    size_t compared;  /* pairs of values that were held against each other */
     bj_strings notes; /* environment, what was not compared */
 } bj_comparison;
 

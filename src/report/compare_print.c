@@ -73,7 +73,7 @@ void bj_report_print_comparison(FILE *out, const bj_comparison *comparison, cons
         snprintf(line, sizeof line, "same: none of %zu answers differs by more than measuring twice would",
                  comparison->compared);
     else
-        snprintf(line, sizeof line, "different: %zu findings among %zu answers, what matters most first",
+        snprintf(line, sizeof line, "different: %zu findings, %zu answers compared, what matters most first",
                  comparison->certain_count, comparison->compared);
     bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
     putc('\n', out);

@@ -45,7 +45,24 @@ expect 0 compare "$profile" other.json
 out_has "system: Linux 6.1, then Linux 6.2"
 LC_ALL=C grep -q "$(printf '\033')" out && complain "escape sequence on the page"
 
+# Nothing to compare is not "same", and neither are two failures.
+printf '{"format": "blackjack-profile/1", "characteristics": {}}' >empty.json
+printf '{"format": "blackjack-profile/1", "characteristics": {"a.b": {"value": null, "unit": "", "status": "failed", "reason": "so"}}}' >failed.json
+for pair in "same1.json empty.json" "empty.json same1.json" "failed.json failed.json" "empty.json empty.json --json"; do
+    # shellcheck disable=SC2086
+    expect 2 compare $pair
+    one_line_error
+    err_has "nothing to compare"
+done
+
 # Trouble is 2, whatever it is.
+if [ -c /dev/full ]; then
+    for other in same2.json halved.profile; do
+        "$blackjack" compare same1.json $other >/dev/full 2>err
+        status=$?
+        [ $status -eq 2 ] || complain "full standard output: exit status $status"
+    done
+fi
 expect 2 compare same1.json
 one_line_error
 expect 2 compare same1.json missing.json

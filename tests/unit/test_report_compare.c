@@ -177,10 +177,25 @@ static void test_status(void **state) {
     set_status(&pair[0].answers.items[3], BJ_ANSWER_UNDETERMINED);
     set_status(&pair[1].answers.items[3], BJ_ANSWER_FAILED);
     bj_comparison comparison = compare(pair);
+    assert_int_equal(comparison.compared, 0);
     assert_int_equal(comparison.certain_count, 1);
     assert_int_equal(comparison.count, 2);
     assert_string_equal(comparison.items[0].key, "a.unsupported");
     assert_string_equal(comparison.items[1].key, "b.undetermined");
+    bj_report_free_comparison(&comparison);
+}
+
+/* A number that moved while it was measured is no proof, whatever its confidence. */
+static void test_unstable(void **state) {
+    bj_profile *pair = *state;
+    put(&pair[0], "a.both", 100, 0, BJ_CONFIDENCE_HIGH)->status = BJ_ANSWER_UNSTABLE;
+    put(&pair[1], "a.both", 10, 0, BJ_CONFIDENCE_HIGH)->status = BJ_ANSWER_UNSTABLE;
+    put(&pair[0], "b.one", 100, 0, BJ_CONFIDENCE_MEDIUM);
+    put(&pair[1], "b.one", 10, 0, BJ_CONFIDENCE_HIGH)->status = BJ_ANSWER_UNSTABLE;
+    bj_comparison comparison = compare(pair);
+    assert_int_equal(comparison.compared, 2);
+    assert_int_equal(comparison.certain_count, 0);
+    assert_int_equal(comparison.count, 2);
     bj_report_free_comparison(&comparison);
 }
 
@@ -246,6 +261,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_vanished_level, setup, teardown),
         cmocka_unit_test_setup_teardown(test_doubtful_level, setup, teardown),
         cmocka_unit_test_setup_teardown(test_status, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unstable, setup, teardown),
         cmocka_unit_test_setup_teardown(test_structures, setup, teardown),
         cmocka_unit_test_setup_teardown(test_notes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup, teardown),

@@ -32,7 +32,7 @@ extern "C" {
 
 typedef enum {
     BJ_LIB_OK = 0,
-    BJ_LIB_ERR_NOT_FOUND,   /* no profile in any place; no answer of that key */
+    BJ_LIB_ERR_NOT_FOUND,   /* no such file, no profile in any place; no answer of that key */
     BJ_LIB_ERR_UNANSWERED,  /* the key is there, without a value that is certain enough */
     BJ_LIB_ERR_TYPE,        /* the value is no number, or none that fits */
     BJ_LIB_ERR_INPUT,       /* the file is no profile */
@@ -74,7 +74,8 @@ BJ_LIB_API const char *bj_lib_version(void);
  *   1. $BLACKJACK_PROFILE, which must be one if it is set and not empty;
  *   2. $XDG_DATA_HOME/blackjackbench/profile.json, where XDG_DATA_HOME is $HOME/.local/share unless set;
  *   3. /var/lib/blackjackbench/profile.json (or what the build chose).
- * A file that is there but no profile is an error: no later place is tried. The environment is not looked at where
+ * A file that is there but no profile is an error: no later place is tried. One in the second place that may not be
+ * read counts as not there. The environment is not looked at where
  * the process runs with somebody else's rights. On failure *profile is NULL. */
 BJ_LIB_API bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error);
 /* The same from text, which is not kept. */
@@ -90,7 +91,8 @@ BJ_LIB_API const char *bj_lib_profile_path(const bj_lib_profile *profile);
 BJ_LIB_API const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name);
 
 /* A number whose status is ok and whose confidence is `least` or more. With BJ_LIB_CONFIDENCE_LOW or below, unstable
- * ones are taken, too. *value stays as it is unless the result is BJ_LIB_OK. */
+ * ones and those of which no confidence is told are taken, too. *value stays as it is unless the result is BJ_LIB_OK.
+ */
 BJ_LIB_API bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least,
                                            double *value, bj_lib_error *error);
 /* The same for bytes and counts, rounded down. */
@@ -135,14 +137,15 @@ typedef struct {
     bool probe_done;               /* sent once when a probe's answers are there */
 } bj_lib_progress;
 
-/* Set all to zero, then `struct_size` to its sizeof, then what is wanted: fields may be added at the end later. */
+/* Set all to zero, then `struct_size` to its sizeof, then what is wanted: fields may be added at the end later.
+ * A library that does not know a field yet refuses it unless it is zero. */
 typedef struct {
     size_t struct_size;
     const char *const *probes; /* names; those that they need run first. count 0: all */
     size_t probe_count;
     const char *effort;  /* "quick", "normal" or "thorough"; NULL: normal */
     const char *machine; /* "native", or "sim:FILE" for a simulated one; NULL: native */
-    double budget_s;     /* end after about this time with what there is; 0: no limit */
+    double budget_s;     /* end after about this time with what there is; 0: no limit; never negative */
     uint64_t seed;       /* of everything random; 0: 1 */
     /* Called often, between batches, in the calling thread. True: stop. NULL: none. */
     bool (*report)(void *context, const bj_lib_progress *progress);

@@ -1,4 +1,5 @@
 /* Opening, asking, writing. */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "bj_build.h"
@@ -90,8 +92,11 @@ static bj_lib_result open_file(const char *path, bj_lib_profile **profile, bj_li
     char *text = NULL;
     size_t length = 0;
     bj_status status = bj_base_read_file(path, BJ_PROFILE_MAX_BYTES, &text, &length, &trouble);
-    return status == BJ_OK ? read_text(path, path, text, length, profile, error)
-                           : bj_inside_translate(status, &trouble, error);
+    if (status == BJ_OK)
+        return read_text(path, path, text, length, profile, error);
+    if (status == BJ_ERR_INPUT && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
+    return bj_inside_translate(status, &trouble, error);
 }
 
 bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
@@ -182,12 +187,15 @@ bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, 
     const char *status = bj_answer_status_name(answer->status);
     if (!bj_characteristic_has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: %s: %s", key, status, answer->reason);
-    /* Where none is told the status must do, as for `emit`. */
-    if (answer->confidence != BJ_CONFIDENCE_NONE && (int)answer->confidence < (int)least)
+    bool told = answer->confidence != BJ_CONFIDENCE_NONE;
+    if (told && (int)answer->confidence < (int)least)
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is only %s", key,
                               bj_confidence_name(answer->confidence));
     if (answer->structured != NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: is not one number", key);
+    /* As for `emit`: who wants to be sure is not served by silence. */
+    if (!told && least > BJ_LIB_CONFIDENCE_LOW)
+        return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is not told", key);
     *value = answer->value;
     return BJ_LIB_OK;
 }

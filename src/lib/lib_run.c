@@ -31,16 +31,41 @@ static bool report(void *context, const bj_progress *progress) {
     return options->report(options->context, &news);
 }
 
+/* A caller of an older version ends where a field of ours begins; one of a newer version may only have left to its
+ * default, zero, what we do not know. */
+static bool is_size_known(const bj_lib_run_options *given) {
+    static const size_t ends[] = {
+        offsetof(bj_lib_run_options, probes),   offsetof(bj_lib_run_options, probe_count),
+        offsetof(bj_lib_run_options, effort),   offsetof(bj_lib_run_options, machine),
+        offsetof(bj_lib_run_options, budget_s), offsetof(bj_lib_run_options, seed),
+        offsetof(bj_lib_run_options, report),   offsetof(bj_lib_run_options, context),
+    };
+    size_t size = given->struct_size;
+    if (size > 4096)
+        return false;
+    for (size_t i = sizeof *given; i < size; i++)
+        if (((const unsigned char *)given)[i] != 0)
+            return false;
+    bool known = size >= sizeof *given;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        known = known || size == ends[i];
+    return known;
+}
+
 /* Fields that a caller of an older version does not know stay zero, which is their default. */
 static bj_lib_result read_options(const bj_lib_run_options *given, bj_lib_run_options *options, bj_lib_error *error) {
     memset(options, 0, sizeof *options);
     if (given != NULL) {
-        if (given->struct_size < offsetof(bj_lib_run_options, probes) || given->struct_size > 4096)
-            return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "struct_size must be sizeof(bj_lib_run_options)");
+        if (!is_size_known(given))
+            return bj_inside_fail(error, BJ_LIB_ERR_USAGE,
+                                  "struct_size must be sizeof(bj_lib_run_options), and what this version does not "
+                                  "know must be zero");
         memcpy(options, given, given->struct_size < sizeof *options ? given->struct_size : sizeof *options);
     }
     if (options->probe_count > 0 && options->probes == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "probe_count without probes");
+    if (!(options->budget_s >= 0)) /* also when it is not a number */
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "budget_s must be 0 (no limit) or more");
     return BJ_LIB_OK;
 }
 

@@ -1,11 +1,13 @@
 #include "lib/places.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bj_build.h"
 
@@ -35,6 +37,11 @@ static bool is_there(const char *path) {
     return stat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
+/* One that this user may not read must not hide the system's. */
+static bool is_readable(const char *path) {
+    return is_there(path) && (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 || errno != EACCES);
+}
+
 bj_status bj_inside_find_profile(char **path, bj_error *error) {
     const char *given = secure_getenv("BLACKJACK_PROFILE");
     /* Who names one means it: what is wrong with it is told, and nothing else is taken in its place. */
@@ -43,7 +50,7 @@ bj_status bj_inside_find_profile(char **path, bj_error *error) {
         return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
     }
     char *user = name_user_place();
-    if (user != NULL && is_there(user)) {
+    if (user != NULL && is_readable(user)) {
         *path = user;
         return BJ_OK;
     }
@@ -53,7 +60,7 @@ bj_status bj_inside_find_profile(char **path, bj_error *error) {
         return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
     }
     (void)bj_base_set_error(error, BJ_ERR_USAGE,
-                            "no profile: BLACKJACK_PROFILE is not set, and neither %.200s nor %s is there",
+                            "no profile: BLACKJACK_PROFILE is not set, and neither %.200s nor %s is there to be read",
                             user != NULL ? user : "a home", BJ_SYSTEM_PROFILE);
     free(user);
     *path = NULL;

@@ -65,6 +65,7 @@ static void test_sizes(void **state) {
     static const char text[] = "{\"format\": \"blackjack-profile/1\", \"characteristics\": {"
                                "\"a.negative\": {\"value\": -1, \"unit\": \"\", \"status\": \"ok\"},"
                                "\"a.huge\": {\"value\": 1e30, \"unit\": \"\", \"status\": \"ok\"},"
+                               "\"a.list\": {\"value\": [1], \"unit\": \"\", \"status\": \"ok\"},"
                                "\"a.zero\": {\"value\": 0, \"unit\": \"\", \"status\": \"ok\"}}}";
     bj_lib_profile *profile;
     size_t size = 7;
@@ -74,6 +75,12 @@ static void test_sizes(void **state) {
     assert_int_equal(size, 7);
     assert_int_equal(bj_lib_get_size(profile, "a.zero", BJ_LIB_CONFIDENCE_LOW, &size, NULL), BJ_LIB_OK);
     assert_int_equal(size, 0);
+    /* No confidence is no certainty. */
+    bj_lib_error error;
+    assert_int_equal(bj_lib_get_size(profile, "a.zero", BJ_LIB_CONFIDENCE_MEDIUM, &size, &error),
+                     BJ_LIB_ERR_UNANSWERED);
+    assert_non_null(strstr(error.text, "not told"));
+    assert_int_equal(bj_lib_get_size(profile, "a.list", BJ_LIB_CONFIDENCE_MEDIUM, &size, NULL), BJ_LIB_ERR_TYPE);
     assert_string_equal(bj_lib_profile_path(profile), "");
     bj_lib_close_profile(profile);
     assert_int_equal(bj_lib_parse_profile("{", 1, &profile, NULL), BJ_LIB_ERR_INPUT);
@@ -183,11 +190,15 @@ static void test_places(void **state) {
     assert_string_equal(bj_lib_profile_path(profile), sample);
     bj_lib_close_profile(profile);
     setenv("BLACKJACK_PROFILE", "/no/such/file", 1);
-    assert_int_not_equal(bj_lib_open_profile(NULL, &profile, &error), BJ_LIB_OK);
+    assert_int_equal(bj_lib_open_profile(NULL, &profile, &error), BJ_LIB_ERR_NOT_FOUND);
     assert_non_null(strstr(error.text, "/no/such/file"));
     setenv("BLACKJACK_PROFILE", "", 1);
     assert_int_equal(bj_lib_open_profile(NULL, &profile, &error), BJ_LIB_OK);
     bj_lib_close_profile(profile);
+
+    assert_int_equal(bj_lib_open_profile("/no/such/file", &profile, &error), BJ_LIB_ERR_NOT_FOUND);
+    assert_null(profile);
+    assert_int_equal(bj_lib_open_profile("/", &profile, &error), BJ_LIB_ERR_INPUT);
 
     write_text(here, "profile.json", "not a profile");
     assert_int_equal(bj_lib_open_profile(NULL, &profile, &error), BJ_LIB_ERR_INPUT);
@@ -201,6 +212,27 @@ static void test_places(void **state) {
     assert_int_equal(bj_lib_count_answers(profile), 9);
     assert_int_equal(bj_lib_write_profile(profile, "/no/such/folder/file", &error), BJ_LIB_ERR_SYSTEM);
     bj_lib_close_profile(profile);
+}
+
+/* The user's place that may not be entered does not hide the system's; one that was named is another matter. */
+static void test_forbidden_place(void **state) {
+    const places *here = *state;
+    bj_lib_profile *profile;
+    bj_lib_error error = {""};
+    char path[256];
+    snprintf(path, sizeof path, "%s/profile.json", here->user);
+    write_text(here, "profile.json", "{\"format\": \"blackjack-profile/1\", \"characteristics\": {}}");
+    assert_int_equal(chmod(path, 0), 0);
+    bool root = geteuid() == 0; /* who may read everything */
+    if (root)
+        assert_int_equal(seteuid(65534), 0);
+    bj_lib_result found = bj_lib_open_profile(NULL, &profile, &error);
+    bj_lib_close_profile(profile);
+    bj_lib_result named = bj_lib_open_profile(path, &profile, &error);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_true(found == BJ_LIB_OK || found == BJ_LIB_ERR_NOT_FOUND);
+    assert_int_equal(named, BJ_LIB_ERR_SYSTEM);
 }
 
 static void *read_much(void *context) {
@@ -233,8 +265,11 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_getters), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_answers), cmocka_unit_test_setup_teardown(test_places, setup_places, teardown_places),
+        cmocka_unit_test(test_getters),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test_setup_teardown(test_places, setup_places, teardown_places),
+        cmocka_unit_test_setup_teardown(test_forbidden_place, setup_places, teardown_places),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

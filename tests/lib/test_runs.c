@@ -1,4 +1,5 @@
 /* Probes in the caller's process: simulated runs, progress, cancellation, and a short one on this machine. */
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -104,7 +105,31 @@ static void test_usage(void **state) {
     options = simulated(&seen);
     options.seed = UINT64_MAX;
     assert_int_equal(bj_lib_run_probes(&options, &profile, NULL), BJ_LIB_ERR_USAGE);
+    options = simulated(&seen);
+    options.budget_s = -1;
+    assert_int_equal(bj_lib_run_probes(&options, &profile, NULL), BJ_LIB_ERR_USAGE);
+    options.budget_s = NAN;
+    assert_int_equal(bj_lib_run_probes(&options, &profile, NULL), BJ_LIB_ERR_USAGE);
     assert_int_equal(seen.calls, 0);
+}
+
+/* Older callers know fewer fields, newer ones more: that is fine as long as what we do not know is zero. What is
+ * accepted gets as far as the machine, which is not there. */
+static void test_options_size(void **state) {
+    (void)state;
+    struct {
+        bj_lib_run_options known;
+        uint64_t later;
+    } options = {.known = {.struct_size = sizeof options, .machine = "sim:/no/such/file"}};
+    bj_lib_profile *profile;
+    bj_lib_result accepted = bj_lib_run_probes(&options.known, &profile, NULL);
+    assert_true(accepted != BJ_LIB_OK && accepted != BJ_LIB_ERR_USAGE);
+    options.later = 1;
+    assert_int_equal(bj_lib_run_probes(&options.known, &profile, NULL), BJ_LIB_ERR_USAGE);
+    options.known.struct_size = offsetof(bj_lib_run_options, budget_s);
+    assert_int_equal(bj_lib_run_probes(&options.known, &profile, NULL), accepted);
+    options.known.struct_size = offsetof(bj_lib_run_options, budget_s) + 1;
+    assert_int_equal(bj_lib_run_probes(&options.known, &profile, NULL), BJ_LIB_ERR_USAGE);
 }
 
 static void test_probes(void **state) {
@@ -141,8 +166,8 @@ static void test_native(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_simulated), cmocka_unit_test(test_cancel), cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_probes),    cmocka_unit_test(test_native),
+        cmocka_unit_test(test_simulated),    cmocka_unit_test(test_cancel), cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_options_size), cmocka_unit_test(test_probes), cmocka_unit_test(test_native),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

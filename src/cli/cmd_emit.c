@@ -138,7 +138,8 @@ static bool choose(size_t index, const char **name, const char **meaning) {
 static const bj_cli_option options[] = {
     {"output", 'o', "FILE", "write there instead of to standard output"},
     {"force", 0, NULL, "replace the file if it exists"},
-    {"min-confidence", 0, "low|medium|high", "of answers to take (default medium); low: unstable ones, too"},
+    {"min-confidence", 0, "low|medium|high",
+     "of answers to take (default medium); low: unstable ones and those without, too"},
     {"allow-claimed", 0, NULL, "where an answer is not taken, take what the operating system claims, if it does"},
     {"order", 0, "near|spread", "omp-places, rankfile: neighbours first (default) or last"},
     {"host", 0, "NAME", "rankfile: the host (default localhost)"},

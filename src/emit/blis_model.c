@@ -15,15 +15,19 @@ static unsigned round_down(double value, unsigned multiple) {
 
 /* Enough independent accumulators to keep the pipes full: MR·NR >= vector · latency · pipes, as square as vectors let
  * it be (section 4.2 of the paper). */
-static void find_kernel(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
+static bool find_kernel(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
     double vector = machine->vector_elements;
     blocks->in_flight = vector * machine->latency_cycles * machine->per_cycle;
-    blocks->mr = machine->rows;
-    blocks->nr = machine->columns;
-    if (blocks->mr != 0)
-        return;
-    blocks->mr = (unsigned)(ceil(sqrt(blocks->in_flight) / vector) * vector);
-    blocks->nr = (unsigned)ceil(blocks->in_flight / blocks->mr);
+    double mr = machine->rows, nr = machine->columns;
+    if (machine->rows == 0) {
+        mr = ceil(sqrt(blocks->in_flight) / vector) * vector;
+        nr = ceil(blocks->in_flight / mr);
+    }
+    if (!(mr >= 1 && mr <= BJ_BLIS_KERNEL_MOST && nr >= 1 && nr <= BJ_BLIS_KERNEL_MOST))
+        return false;
+    blocks->mr = (unsigned)mr;
+    blocks->nr = (unsigned)nr;
+    return true;
 }
 
 /* What of a level may be filled with the operand that lives there, in bytes: all ways but one for what streams through
@@ -38,10 +42,11 @@ static double room_for_operand(const bj_blis_cache *cache, double inner_bytes, b
 
 bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
     *blocks = (bj_blis_blocks){0};
-    find_kernel(machine, blocks);
+    if (!find_kernel(machine, blocks))
+        return false;
     double mr = blocks->mr, nr = blocks->nr, element = machine->element_bytes;
     const bj_blis_cache *first = &machine->caches[0];
-    if (!(mr >= 1 && nr >= 1 && first->ways >= 1 && machine->levels >= 2))
+    if (!(first->ways >= 1 && machine->levels >= 2))
         return false;
     /* L1: one way for C, the others shared by the micro-panels of A (MR·KC) and B (NR·KC) as their sizes are. */
     blocks->ways_of_a = floor((first->ways - 1) / (1 + nr / mr));

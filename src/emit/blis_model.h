@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* MR and NR: registers hold far less, so that more comes from a wrong number. */
+enum { BJ_BLIS_KERNEL_MOST = 256 };
+
 typedef struct {
     double size_bytes;
     double ways; /* 0: not known */
@@ -27,7 +30,7 @@ typedef struct {
     bool half_rule[3]; /* the level's associativity is not known, and half of it is taken */
 } bj_blis_blocks;
 
-/* False: the caches are too small for any block. */
+/* False: the caches are too small for any block; with mr 0: the kernel would be larger than any. */
 bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks);
 
 #endif

@@ -33,8 +33,12 @@ static bool is_certain(const bj_emit_request *request, const bj_characteristic *
     bj_confidence least = request->options.least_confidence;
     if (answer->status == BJ_ANSWER_UNSTABLE)
         return least <= BJ_CONFIDENCE_LOW;
-    /* Answers without a confidence (structured ones, say) are as good as their status. */
-    return answer->status == BJ_ANSWER_OK && (answer->confidence == BJ_CONFIDENCE_NONE || answer->confidence >= least);
+    if (answer->status != BJ_ANSWER_OK)
+        return false;
+    /* Structured answers have none and are as good as their status; a number should have one. */
+    if (answer->confidence == BJ_CONFIDENCE_NONE)
+        return answer->structured != NULL || least <= BJ_CONFIDENCE_LOW;
+    return answer->confidence >= least;
 }
 
 bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *answer, bj_emit_value *value) {
@@ -50,7 +54,9 @@ void bj_emit_describe_refusal(const bj_emit_request *request, const bj_character
     const char *low = bj_characteristic_has_value(answer) ? "; --min-confidence low takes it" : "";
     const char *claimed =
         answer->has_claimed && !request->options.allow_claimed ? "; --allow-claimed takes what the system claims" : "";
-    if (answer->status == BJ_ANSWER_OK)
+    if (answer->status == BJ_ANSWER_OK && answer->confidence == BJ_CONFIDENCE_NONE)
+        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is not told%s%s", low, claimed);
+    else if (answer->status == BJ_ANSWER_OK)
         snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s", bj_confidence_name(answer->confidence),
                  low, claimed);
     else

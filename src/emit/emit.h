@@ -14,7 +14,7 @@
 typedef enum { BJ_ORDER_NEAR, BJ_ORDER_SPREAD } bj_cpu_order;
 
 typedef struct {
-    bj_confidence least_confidence;       /* low: unstable answers are taken, too */
+    bj_confidence least_confidence;       /* low: unstable answers and numbers without one are taken, too */
     bool allow_claimed;                   /* what is not certain enough is replaced by what the operating system says */
     bj_cpu_order order;                   /* omp-places, rankfile */
     const char *host;                     /* rankfile */

@@ -2,32 +2,44 @@
  * reasoning.
  *
  * Latency and throughput of the operations are relative to a 32-bit addition, which takes one cycle, so they count
- * cycles. Sizes are the effective ones: what a program can count on. */
+ * cycles. Sizes are the effective ones: what a program can count on. What is only claimed is named. */
 #include <math.h>
 #include <string.h>
 
 #include "emit/blis_model.h"
 #include "emit/emit.h"
 
+/* Levels, size and ways of three of them, latency and throughput of two operations. */
+enum { CLAIMED_MOST = 11 };
+
 typedef struct {
     bj_blis_machine machine;
-    bool fused; /* one multiply-add instruction; otherwise a multiplication and an addition */
-    bool given; /* the kernel was handed over, operations were not looked at */
+    bool fused;                        /* one multiply-add instruction; otherwise a multiplication and an addition */
+    bool given;                        /* the kernel was handed over, operations were not looked at */
+    const char *claimed[CLAIMED_MOST]; /* keys of what was not measured */
+    size_t claimed_count;
 } blis_input;
 
-static bj_status take_operation(const bj_emit_request *request, const char *operation, double *latency,
-                                double *throughput, bj_error *error) {
+static void note_claim(blis_input *input, const bj_emit_value *value) {
+    if (value->claimed && input->claimed_count < CLAIMED_MOST)
+        input->claimed[input->claimed_count++] = value->answer->key;
+}
+
+static bj_status take_operation(const bj_emit_request *request, const char *operation, blis_input *input,
+                                double *latency, double *throughput, bj_error *error) {
     char key[64];
     bj_emit_value value;
     snprintf(key, sizeof key, "op.%s.%s.latency", request->options.type, operation);
     bj_status status = bj_emit_take(request, key, &value, error);
     if (status != BJ_OK)
         return status;
+    note_claim(input, &value);
     *latency = fmax(1, floor(value.value + 0.5)); /* a pipeline has whole cycles */
     snprintf(key, sizeof key, "op.%s.%s.throughput", request->options.type, operation);
     status = bj_emit_take(request, key, &value, error);
     if (status != BJ_OK)
         return status;
+    note_claim(input, &value);
     /* A pipe takes one operation every cycle or every second, third, fourth one: what lies between is noise. */
     *throughput = value.value >= 0.75 ? floor(value.value + 0.5) : 1 / floor(1 / fmax(value.value, 0.01) + 0.5);
     return BJ_OK;
@@ -40,12 +52,15 @@ static bj_status take_operations(const bj_emit_request *request, blis_input *inp
     bj_error ignored;
     bj_blis_machine *machine = &input->machine;
     double add[2] = {0}, mul[2] = {0};
-    input->fused = take_operation(request, "fma", &machine->latency_cycles, &machine->per_cycle, &ignored) == BJ_OK;
+    size_t claimed_before = input->claimed_count;
+    input->fused =
+        take_operation(request, "fma", input, &machine->latency_cycles, &machine->per_cycle, &ignored) == BJ_OK;
     if (input->fused)
         return BJ_OK;
-    bj_status status = take_operation(request, "mul", &mul[0], &mul[1], error);
+    input->claimed_count = claimed_before;
+    bj_status status = take_operation(request, "mul", input, &mul[0], &mul[1], error);
     if (status == BJ_OK)
-        status = take_operation(request, "add", &add[0], &add[1], error);
+        status = take_operation(request, "add", input, &add[0], &add[1], error);
     if (status != BJ_OK) {
         bj_error why = *error;
         return bj_base_set_error(error, status, "%.330s; --kernel MRxNR does without", why.text);
@@ -55,9 +70,16 @@ static bj_status take_operations(const bj_emit_request *request, blis_input *inp
     return BJ_OK;
 }
 
-static bj_status take_caches(const bj_emit_request *request, bj_blis_machine *machine, bj_error *error) {
+static bj_status take_caches(const bj_emit_request *request, blis_input *input, bj_error *error) {
+    bj_blis_machine *machine = &input->machine;
     unsigned levels = 0;
+    bj_emit_value count;
     bj_status status = bj_emit_take_levels(request, 2, &levels, error);
+    if (status == BJ_OK)
+        status = bj_emit_take(request, "cache.levels", &count, error);
+    if (status != BJ_OK)
+        return status;
+    note_claim(input, &count);
     machine->levels = levels < 3 ? levels : 3;
     for (unsigned level = 1; level <= machine->levels && status == BJ_OK; level++) {
         bj_emit_value size, ways;
@@ -65,6 +87,7 @@ static bj_status take_caches(const bj_emit_request *request, bj_blis_machine *ma
         status = bj_emit_take_cache(request, level, "size_bytes", &size, error);
         if (status != BJ_OK)
             return status;
+        note_claim(input, &size);
         machine->caches[level - 1].size_bytes = size.value;
         /* Outer levels are hashed as often as not, and the model has a rule without them; the first it cannot do
          * without. */
@@ -72,8 +95,10 @@ static bj_status take_caches(const bj_emit_request *request, bj_blis_machine *ma
             status = bj_emit_take_cache(request, level, "associativity", &ways, error);
         else if (bj_emit_take_cache(request, level, "associativity", &ways, &ignored) != BJ_OK)
             continue;
-        if (status == BJ_OK)
-            machine->caches[level - 1].ways = floor(ways.value + 0.5);
+        if (status != BJ_OK)
+            return status;
+        note_claim(input, &ways);
+        machine->caches[level - 1].ways = floor(ways.value + 0.5);
     }
     return status;
 }
@@ -111,8 +136,10 @@ static void print_blocks(const blis_input *input, const bj_blis_blocks *blocks, 
     const bj_blis_cache *first = &machine->caches[0];
     fprintf(out,
             "# Blocks of the matrix product for elements of %u bytes (%s), by the analytical model of Low et al.,\n"
-            "# \"Analytical Modeling Is Enough for High-Performance BLIS\"; sizes are the effective ones.\n",
-            machine->element_bytes, options->type);
+            "# \"Analytical Modeling Is Enough for High-Performance BLIS\"; sizes are the effective ones%s.\n",
+            machine->element_bytes, options->type, input->claimed_count > 0 ? ", but for the claimed" : "");
+    for (size_t i = 0; i < input->claimed_count; i++)
+        fprintf(out, "# %s: claimed by the operating system, not measured.\n", input->claimed[i]);
     print_kernel(input, blocks, options, out);
     fprintf(out, "MR=%u\nNR=%u\n", blocks->mr, blocks->nr);
     fprintf(out,
@@ -137,13 +164,17 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     machine->vector_elements = options->vector_bytes / machine->element_bytes;
     machine->rows = options->kernel_rows;
     machine->columns = options->kernel_columns;
-    bj_status status = take_caches(request, machine, error);
+    bj_status status = take_caches(request, &input, error);
     if (status == BJ_OK && !input.given)
         status = take_operations(request, &input, error);
     if (status != BJ_OK)
         return status;
     bj_blis_blocks blocks;
-    if (!bj_blis_find_blocks(machine, &blocks))
+    bool found = bj_blis_find_blocks(machine, &blocks);
+    if (!found && blocks.mr == 0)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s: no kernel of at most %d x %d would do",
+                                 request->emitter->name, BJ_BLIS_KERNEL_MOST, BJ_BLIS_KERNEL_MOST);
+    if (!found)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s: the caches are too small for a kernel of %u x %u",
                                  request->emitter->name, blocks.mr, blocks.nr);
     print_blocks(&input, &blocks, options, out);

@@ -24,6 +24,7 @@ static const bj_emit_language language = {
     .comment_begin = "/* ",
     .comment_end = " */",
     .comment_unsafe = "*/\\?",
+    .reals_have_point = true,
     .print_number = print_number,
     .print_text = print_text,
 };

@@ -50,6 +50,14 @@ static double take_optional_cache(const bj_emit_request *request, unsigned level
     return take_optional(request, key);
 }
 
+/* What goes under our name was measured: 0 for what is only claimed. */
+static double take_measured(const bj_emit_request *request, unsigned level, const char *what) {
+    bj_emit_value value;
+    bj_error ignored;
+    bool taken = bj_emit_take_cache(request, level, what, &value, &ignored) == BJ_OK && !value.claimed;
+    return taken ? value.value : 0;
+}
+
 static bj_status list_cpus(xml_page *page, bj_error *error) {
     const bj_profile *profile = page->request->profile;
     size_t count = profile->environment.cpus_allowed_count;
@@ -175,11 +183,11 @@ static void open_cache(xml_page *page, unsigned level, const int *cpus, size_t c
             "cache_type=\"%d\">\n",
             page->next_index++, about->size_bytes, level, about->line_bytes, about->ways, level == 1);
     page->depth++;
-    print_info(page, "BlackjackEffectiveBytes", take_optional_cache(request, level, "size_bytes"));
-    print_info(page, "BlackjackLatencyNs", take_optional_cache(request, level, "latency_ns"));
-    print_info(page, "BlackjackReadGBs", take_optional_cache(request, level, "read_gbs"));
-    print_info(page, "BlackjackWriteGBs", take_optional_cache(request, level, "write_gbs"));
-    print_info(page, "BlackjackCopyGBs", take_optional_cache(request, level, "copy_gbs"));
+    print_info(page, "BlackjackEffectiveBytes", take_measured(request, level, "size_bytes"));
+    print_info(page, "BlackjackLatencyNs", take_measured(request, level, "latency_ns"));
+    print_info(page, "BlackjackReadGBs", take_measured(request, level, "read_gbs"));
+    print_info(page, "BlackjackWriteGBs", take_measured(request, level, "write_gbs"));
+    print_info(page, "BlackjackCopyGBs", take_measured(request, level, "copy_gbs"));
 }
 
 static void print_cpu(xml_page *page, const int *cpu) {

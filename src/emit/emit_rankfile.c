@@ -8,7 +8,8 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     size_t count = 0;
     bj_status status = bj_emit_order_cpus(request, &cpus, &count, error);
     if (status == BJ_OK)
-        fputs("# Slots are the operating system's cpu numbers (Open MPI up to 4: --mca rmaps_rank_file_physical 1).\n",
+        fputs("# Slots are the operating system's cpu numbers, for Open MPI 4: --mca rmaps_rank_file_physical 1.\n"
+              "# Open MPI 5 takes logical indexes only: there this holds only where hwloc numbers the cpus alike.\n",
               out);
     for (size_t i = 0; i < count && status == BJ_OK; i++)
         fprintf(out, "rank %zu=%s slot=%d\n", i, request->options.host, cpus[i]);

@@ -54,9 +54,18 @@ void bj_emit_print_origin(const bj_emit_request *request, const bj_emit_language
     print_comment(language, out, "", line);
 }
 
+/* What comes in whole numbers by its nature; all else is measured on a scale and is whole by chance. */
+static bool is_counted(const char *unit) {
+    static const char *const units[] = {"", "bytes", "count", "ways", "entries", "lines", "pages", "levels", "cpus"};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i]) == 0)
+            return true;
+    return false;
+}
+
 static void print_answer(const bj_emit_request *request, const bj_emit_language *language,
                          const bj_characteristic *answer, FILE *out) {
-    char name[BJ_EMIT_NAME_ROOM], note[BJ_EMIT_NOTE_ROOM], line[BJ_EMIT_NOTE_ROOM + 32], number[BJ_NUMBER_ROOM];
+    char name[BJ_EMIT_NAME_ROOM], note[BJ_EMIT_NOTE_ROOM], line[BJ_EMIT_NOTE_ROOM + 32], number[BJ_NUMBER_ROOM + 2];
     char reason[BJ_EMIT_REASON_ROOM];
     bj_emit_value value;
     bj_emit_name_variable(answer->key, name);
@@ -75,6 +84,8 @@ static void print_answer(const bj_emit_request *request, const bj_emit_language 
         return;
     }
     bj_profile_format_number(value.value, number);
+    if (language->reals_have_point && !is_counted(answer->unit) && number[strspn(number, "-0123456789")] == '\0')
+        strcat(number, ".0");
     language->print_number(out, name, number);
 }
 

@@ -7,6 +7,7 @@
 typedef struct {
     const char *comment_begin, *comment_end; /* around one line */
     const char *comment_unsafe;              /* characters that could end a comment */
+    bool reals_have_point;                   /* 3 GHz is 3.0, since 3 / 2 would be 1 */
     /* One assignment; `text` is a number, or JSON that is not yet quoted for the language. */
     void (*print_number)(FILE *out, const char *name, const char *text);
     void (*print_text)(FILE *out, const char *name, const char *text);

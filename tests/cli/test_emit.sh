@@ -47,6 +47,14 @@ END
     gcc -x c++ -fsyntax-only use.c 2>err || grep -q cc1plus err || complain "C++ does not take the header"
 fi
 
+sed '/"memory.latency_ns"/s/101.5/101/' "$profile" >whole.json
+expect 0 emit c-header whole.json
+out_has "#define BLACKJACK_MEMORY_LATENCY_NS 101.0"
+out_has "#define BLACKJACK_CACHE_LINE_BYTES 64"
+grep -q 'BYTES.*\.0$' out && complain "sizes are integers"
+expect 0 emit sh whole.json
+grep -q '^BLACKJACK_MEMORY_LATENCY_NS=101$' out || complain "a point in the shell"
+
 # sh: sets the variables and runs nothing.
 expect 0 emit sh "$profile" -o profile.sh
 (
@@ -98,11 +106,18 @@ out_has "BLACKJACK_CACHE_L2_SIZE_BYTES is left out: its confidence is only mediu
 expect 0 emit sh "$profile" --min-confidence high --allow-claimed
 out_has "BLACKJACK_CACHE_L3_SIZE_BYTES=16777216"
 printf '{"format": "blackjack-profile/1", "characteristics": {}}' >empty.json
-printf '{"format": "blackjack-profile/1", "characteristics": {"a.b": {"value": 1, "unit": "", "status": "ok"}, "a_b": {"value": 2, "unit": "", "status": "ok"}}}' >twins.json
+printf '{"format": "blackjack-profile/1", "characteristics": {"a.b": {"value": 1, "unit": "", "status": "ok", "confidence": "high"}, "a_b": {"value": 2, "unit": "", "status": "ok"}}}' >twins.json
 for format in c-header cmake sh json; do
     refuses $format empty.json "none of the profile's 0 answers"
 done
 refuses sh twins.json "BLACKJACK_A_B"
+# A number without a confidence is for who takes everything.
+sed '/"memory.read_gbs"/s/"confidence": "high", //' "$profile" >silent.json
+expect 0 emit sh silent.json
+out_has "BLACKJACK_MEMORY_READ_GBS is left out: its confidence is not told"
+out_has "BLACKJACK_CACHE_L1_SHARING="
+expect 0 emit sh silent.json --min-confidence low
+out_has "BLACKJACK_MEMORY_READ_GBS=12.5"
 
 # gcc takes the parameters and has them afterwards.
 expect 0 emit gcc-params "$profile"
@@ -125,6 +140,12 @@ expect 0 emit gcc-params with.json
 refuses blis with.json "cache.L3.size_bytes: unstable: moves"
 refuses hwloc-xml with.json "cache.L3.size_bytes: unstable: moves"
 expect 0 emit blis with.json --allow-claimed
+out_has "# cache.L3.size_bytes: claimed by the operating system, not measured."
+[ "$(grep -c 'claimed by' out)" -eq 1 ] || complain "one size is claimed"
+expect 0 emit hwloc-xml with.json --allow-claimed
+out_has 'cache_size="16777216"'
+out_has '"BlackjackEffectiveBytes" value="262144"'
+grep -q 'BlackjackEffectiveBytes" value="16777216' out && complain "a claim is passed off as measured"
 with cache.levels '"value": 3, "unit": "count", "interval": .3, 3.' '"value": 1, "unit": "count", "interval": [1, 1]'
 expect 0 emit gcc-params with.json
 out_is "--param l1-cache-size=32 --param l1-cache-line-size=64"
@@ -138,6 +159,8 @@ out_has "MR=6"
 out_has "NR=8"
 expect 0 emit blis "$profile" --type double --kernel 8x6
 out_has "since its ways are not known"
+with op.double.mul.latency '"value": 5.02' '"value": 1e30'
+refuses blis with.json "no kernel of at most 256 x 256"
 refuses blis "$profile" "op.float.mul.latency" --type float
 without op.double.mul.latency
 refuses blis without.json "--kernel MRxNR does without"
@@ -180,6 +203,7 @@ out_is "{0},{2},{1},{3},{4},{6},{5},{7}"
 expect 0 emit rankfile "$profile" --order spread --host node7
 out_has "rank 1=node7 slot=2"
 out_has "rank 7=node7 slot=7"
+out_has "Open MPI 5 takes logical indexes only"
 [ "$(grep -c '^rank ' out)" -eq 8 ] || complain "eight ranks"
 if command -v gcc >/dev/null && echo 'int main(void) { return 0; }' >omp.c && gcc -fopenmp omp.c -o omp 2>err; then
     expect 0 emit omp-places "$profile"

@@ -200,7 +200,10 @@ takes_profile() {
     run 0 reanalyze again.json -o twice.json --force
     cmp -s again.json twice.json || complain "analysed twice, another profile"
     run 0 show again.json
-    run 0 compare profile.json again.json
+    wanted=0
+    "$blackjack" compare profile.json again.json >out 2>err </dev/null
+    grep -q 'nothing to compare' err && wanted=2 # odd ones may have no value at all
+    run $wanted compare profile.json again.json
 }
 while IFS= read -r text; do
     profile_of "$text"

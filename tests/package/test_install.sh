@@ -46,7 +46,7 @@ if command -v pkg-config >/dev/null; then
         $(pkg-config --libs jansson hwloc) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"
     ./pool int >log 2>&1 || complain "pool"
     grep -q "contexts.int: the profile has no such key" log || complain "pool without contexts"
-    printf '{"format": "blackjack-profile/1", "characteristics": {"contexts.fp": {"value": 3, "unit": "count", "status": "ok"}}}' >contexts.json
+    printf '{"format": "blackjack-profile/1", "characteristics": {"contexts.fp": {"value": 3, "unit": "count", "confidence": "high", "status": "ok"}}}' >contexts.json
     BLACKJACK_PROFILE=contexts.json ./pool fp >log 2>&1
     grep -q '^3 workers' log || complain "pool takes nothing from the profile"
     echo '#include <blackjack/blackjack.h>' >plus.cc

@@ -75,11 +75,30 @@ static void test_unknown(void **state) {
     assert_false(bj_blis_find_blocks(&machine, &blocks));
 }
 
+/* A latency that no machine has gives no kernel rather than a number that does not fit. */
+static void test_absurd_kernel(void **state) {
+    (void)state;
+    static const double latencies[] = {1e5, 1e12, 1e300};
+    bj_blis_blocks blocks;
+    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+        bj_blis_machine machine = sandy_bridge;
+        machine.latency_cycles = latencies[i];
+        assert_false(bj_blis_find_blocks(&machine, &blocks));
+        assert_int_equal(blocks.mr, 0);
+    }
+    bj_blis_machine machine = sandy_bridge;
+    machine.rows = 4;
+    machine.columns = 257;
+    assert_false(bj_blis_find_blocks(&machine, &blocks));
+    assert_int_equal(blocks.mr, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paper),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_absurd_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,10 +19,12 @@ enum { YARDSTICKS = 3 };
 /* A clock that moved by more during a call spoils it; it is tried again so often, and taken as it is then: some
  * machines never stand still. */
 #define STEADY 1.005
-enum { TRIES = 3 };
+enum { TRIES = 2 };
 
-/* Visits of every point in one round, of which the least is kept: disturbance adds time. */
+/* Visits of every point in one round. Disturbance adds time, so a low one is kept; not the least, which is often one
+ * whose yardstick met a slower clock. */
 enum { VISITS = 5 };
+#define LOW_OF_VISITS 0.25
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 10, 30};
 
@@ -95,7 +97,7 @@ static bj_status measure_points(live_run *run, const uint32_t *points, size_t co
 static bj_status record_round(live_run *run, const uint32_t *points, size_t count, bj_error *error) {
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
-        double low = bj_stats_quantile(run->visits[points[i]], VISITS, 0);
+        double low = bj_stats_quantile(run->visits[points[i]], VISITS, LOW_OF_VISITS);
         if (low > 0)
             status = bj_curve_record(&run->samples->items[type_of(points[i])], BJ_LIVE_LEAST + points[i] % POINTS,
                                      run->round, low, error);

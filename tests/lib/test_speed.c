@@ -1,9 +1,12 @@
-/* What asking costs a program: opening a profile of all probes and a thousand typed lookups, together below 5 ms.
+/* What asking costs a program: opening a profile of all probes and a thousand typed lookups, which should take less
+ * than 5 ms.
  *
  *     lib_speed [FILE]         prints the least of twenty
  *
- * Without FILE one is made on a simulated machine, which has as many samples as a native one. Generous on purpose: the
- * machine that runs the tests may be busy. */
+ * Without FILE one is made on a simulated machine, which has as many samples as a native one. As a test it
+ * fails only at ten times as much: the machine that runs the tests may be busy, and what it shall find is a change of
+ * kind.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 
 #include <blackjack/blackjack.h>
 
-enum { ROUNDS = 20, LOOKUPS = 1000 };
+enum { ROUNDS = 20, LOOKUPS = 1000, FAILS_MS = 50 };
 
 static double now_ms(void) {
     struct timespec now;
@@ -78,5 +81,5 @@ int main(int count, char **words) {
         unlink(made);
     }
     printf("opening a profile and %d lookups: %.2f ms (%.2f + %.2f), wanted 5 ms\n", LOOKUPS, both_ms, open_ms, ask_ms);
-    return wrong != 0 || !(sum > 0) || both_ms > 5;
+    return wrong != 0 || !(sum > 0) || both_ms > FAILS_MS;
 }

@@ -20,3 +20,13 @@ const bj_probe *bj_probe_find(const char *name) {
             return bj_probes[i];
     return NULL;
 }
+
+bj_status bj_probe_report(const bj_measure_request *request, double fraction, bj_error *error) {
+    if (request->report_progress(request->progress_context, fraction))
+        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+    return BJ_OK;
+}
+
+bool bj_probe_is_late(const bj_measure_request *request) {
+    return request->machine->verbs->read_clock(request->machine) > request->deadline_s;
+}

@@ -70,4 +70,9 @@ extern const bj_probe *const bj_probes[];
 extern const size_t bj_probe_count;
 const bj_probe *bj_probe_find(const char *name);
 
+/* Between batches of a measurement: says how far it is; BJ_ERR_INTERRUPTED when it shall stop. */
+bj_status bj_probe_report(const bj_measure_request *request, double fraction, bj_error *error) BJ_WARN_UNUSED;
+/* Whether its share of the budget is spent. */
+bool bj_probe_is_late(const bj_measure_request *request);
+
 #endif

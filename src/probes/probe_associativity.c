@@ -295,9 +295,7 @@ static size_t list_points(const ways_run *run, size_t stride, size_t sets, size_
 
 static bj_status report(const ways_run *run, double share, bj_error *error) {
     double fraction = ((double)run->level - 1 + share) / (double)run->caches.count;
-    if (run->request->report_progress(run->request->progress_context, fraction))
-        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    return BJ_OK;
+    return bj_probe_report(run->request, fraction, error);
 }
 
 static bj_status confirm(ways_run *run, size_t stride, size_t sets, size_t fits, bj_error *error) {

@@ -166,8 +166,8 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     double started_s = machine->verbs->read_clock(machine);
     for (run.round = 0; status == BJ_OK && run.round < plan->rounds; run.round++) {
         status = measure_round(&run, error);
-        if (status == BJ_OK && request->report_progress(request->progress_context, (run.round + 1.0) / plan->rounds))
-            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+        if (status == BJ_OK)
+            status = bj_probe_report(request, (run.round + 1.0) / plan->rounds, error);
         double now_s = machine->verbs->read_clock(machine);
         if (now_s > request->deadline_s ||
             (run.round + 1 >= BJ_BOOTSTRAP_ROUNDS_NEEDED && now_s - started_s > plan->seconds))

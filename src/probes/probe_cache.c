@@ -100,12 +100,6 @@ static double clock_of(const cache_run *run) {
     return machine->verbs->read_clock(machine);
 }
 
-static bj_status report(const cache_run *run, double fraction, bj_error *error) {
-    if (run->request->report_progress(run->request->progress_context, fraction))
-        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    return BJ_OK;
-}
-
 static bj_sweep_point dense_point(const cache_run *run, double bytes) {
     return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = run->grain_bytes};
 }
@@ -221,7 +215,7 @@ static bj_status find_top(cache_run *run, double *top, bj_error *error) {
         if (status == BJ_OK)
             status = record(run, BJ_CACHE_LOOK, bytes[i], 0, ns[i], error);
         if (status == BJ_OK)
-            status = report(run, 0.1 * (double)(i + 1) / (double)count, error);
+            status = bj_probe_report(run->request, 0.1 * (double)(i + 1) / (double)count, error);
         if (clock_of(run) > run->request->deadline_s)
             count = i + 1;
     }
@@ -261,7 +255,7 @@ static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
             status = record(run, point->kind.curve, point->x, round, ns, error);
         double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
         if (status == BJ_OK)
-            status = report(run, 0.1 + 0.9 * share, error);
+            status = bj_probe_report(run->request, 0.1 + 0.9 * share, error);
         /* A first round is finished whatever the deadline: half a curve answers nothing. */
         if (round > 0 && clock_of(run) > run->request->deadline_s)
             break;

@@ -39,10 +39,9 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
             status = bj_curve_record(curve, i + 1, round, ns[i], error);
         if (status != BJ_OK)
             return status;
-        if (request->report_progress(request->progress_context, (round + 1.0) / rounds))
-            return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-        if (machine->verbs->read_clock(machine) > request->deadline_s)
-            break;
+        status = bj_probe_report(request, (round + 1.0) / rounds, error);
+        if (status != BJ_OK || bj_probe_is_late(request))
+            return status;
     }
     return BJ_OK;
 }

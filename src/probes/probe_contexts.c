@@ -159,9 +159,9 @@ static bj_status measure_point(contexts_run *run, bj_work work, unsigned threads
     *ms = ns * 1e-6;
     status = bj_curve_record(&run->samples->items[run->curves[work]], threads, run->round, *ms, error);
     double done = ++run->points_done / (double)run->points_planned;
-    if (status == BJ_OK && request->report_progress(request->progress_context, done))
-        status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    run->out_of_time = request->machine->verbs->read_clock(request->machine) > request->deadline_s;
+    if (status == BJ_OK)
+        status = bj_probe_report(request, done, error);
+    run->out_of_time = bj_probe_is_late(request);
     return status;
 }
 

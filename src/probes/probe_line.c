@@ -207,12 +207,6 @@ static size_t list_points(const line_run *run, line_point *points) {
     return count;
 }
 
-static bj_status report(const line_run *run, double fraction, bj_error *error) {
-    if (run->request->report_progress(run->request->progress_context, fraction))
-        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    return BJ_OK;
-}
-
 static bj_status measure_round(line_run *run, size_t round, bj_error *error) {
     line_point points[(BJ_KNOWN_CACHES_MAX + 1) * EXTENTS_MAX];
     uint32_t order[(BJ_KNOWN_CACHES_MAX + 1) * EXTENTS_MAX];
@@ -277,7 +271,7 @@ static bj_status measure_levels(line_run *run, bj_error *error) {
         if (status == BJ_OK)
             status = measure_round(run, round, error);
         if (status == BJ_OK)
-            status = report(run, 0.6 * (round + 1.0) / plan->rounds, error);
+            status = bj_probe_report(run->request, 0.6 * (round + 1.0) / plan->rounds, error);
         if (clock_of(run) > run->request->deadline_s)
             break;
     }
@@ -333,7 +327,7 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
                 status = record(run, BJ_LINE_MEMORY, "time_per_access", order[i], round, ns, error);
         }
         if (status == BJ_OK)
-            status = report(run, 0.6 + 0.4 * (round + 1.0) / plan->memory_rounds, error);
+            status = bj_probe_report(run->request, 0.6 + 0.4 * (round + 1.0) / plan->memory_rounds, error);
     }
     /* No such buffer to be had: the other answers stand. */
     return status == BJ_ERR_RESOURCE || status == BJ_ERR_UNSUPPORTED ? BJ_OK : status;

@@ -112,11 +112,8 @@ static void forget_visits(live_run *run) {
 }
 
 static bj_status pause_between(const live_run *run, double fraction, bool *is_over, bj_error *error) {
-    const bj_measure_request *request = run->request;
-    *is_over = request->machine->verbs->read_clock(request->machine) > request->deadline_s;
-    if (request->report_progress(request->progress_context, fraction))
-        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    return BJ_OK;
+    *is_over = bj_probe_is_late(run->request);
+    return bj_probe_report(run->request, fraction, error);
 }
 
 /* The first round goes type by type and finds out which ones this machine has; `points` get theirs. */

@@ -98,11 +98,8 @@ static bj_status measure_points(op_run *run, const point *points, size_t count, 
 }
 
 static bj_status pause_between(const op_run *run, double fraction, bool *is_over, bj_error *error) {
-    const bj_measure_request *request = run->request;
-    *is_over = request->machine->verbs->read_clock(request->machine) > request->deadline_s;
-    if (request->report_progress(request->progress_context, fraction))
-        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-    return BJ_OK;
+    *is_over = bj_probe_is_late(run->request);
+    return bj_probe_report(run->request, fraction, error);
 }
 
 /* The first round goes unit by unit, and finds out which ones this machine has. */

@@ -88,8 +88,8 @@ static bj_status measure_round(page_run *run, unsigned round, unsigned rounds, b
         if (status == BJ_OK)
             status = bj_curve_record(run->curve, (double)distance, round, ns, error);
         double fraction = (round + (double)(i + 1) / (double)run->distance_count) / rounds;
-        if (status == BJ_OK && run->request->report_progress(run->request->progress_context, fraction))
-            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+        if (status == BJ_OK)
+            status = bj_probe_report(run->request, fraction, error);
     }
     return status;
 }

@@ -117,9 +117,9 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the gaps of %zu threads", run.watch.threads);
     for (size_t round = 0; status == BJ_OK && round < plan->rounds; round++) {
         status = measure_round(&run, samples, round, error);
-        if (status == BJ_OK && request->report_progress(request->progress_context, (round + 1.0) / plan->rounds))
-            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
-        if (machine->verbs->read_clock(machine) > request->deadline_s)
+        if (status == BJ_OK)
+            status = bj_probe_report(request, (round + 1.0) / plan->rounds, error);
+        if (bj_probe_is_late(request))
             break;
     }
     free(run.gaps_ns);

@@ -177,8 +177,8 @@ static bj_status measure_points(tlb_run *run, size_t round, double share, double
             continue;
         status = measure_point(run, point, round, error);
         double fraction = share + shares * (double)(i + 1) / (double)run->point_count;
-        if (status == BJ_OK && run->request->report_progress(run->request->progress_context, fraction))
-            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+        if (status == BJ_OK)
+            status = bj_probe_report(run->request, fraction, error);
         /* A first round is finished whatever the deadline: half a curve answers nothing. */
         if (round > 0 && clock_of(run) > run->request->deadline_s)
             break;

@@ -4,7 +4,7 @@
 
 #include "probes/probe.h"
 
-#define BJ_LINE_REVISION 1u
+#define BJ_LINE_REVISION 2u
 /* Pairs beyond the level and inside the next; x is the extent that a pair spans. */
 #define BJ_LINE_LEVEL "line.L%zu"
 /* The paper's pairs, beyond all caches. */

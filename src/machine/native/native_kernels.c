@@ -215,26 +215,6 @@ static bj_status run_chain(const kernels_job *job, const bj_chain *chain, worksp
     return status == BJ_OK ? time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error) : status;
 }
 
-static bj_status run_chains_on_cpu(void *argument, bj_error *error) {
-    const kernels_job *job = argument;
-    workspace space;
-    bj_status status = BJ_OK;
-    for (size_t i = 0; i < job->count && status == BJ_OK; i++)
-        status = run_chain(job, &job->chains[i], &space, job->ns + i * job->repetitions, error);
-    return status;
-}
-
-bj_status bj_native_run_chains(bj_native_kernels *kernels, const bj_chain *chains, size_t count, unsigned repetitions,
-                               double batch_ns, double *ns_per_step, bj_error *error) {
-    kernels_job job = {.kernels = kernels,
-                       .chains = chains,
-                       .count = count,
-                       .repetitions = repetitions,
-                       .batch_ns = batch_ns,
-                       .ns = ns_per_step};
-    return bj_native_run_on_cpu(chains[0].cpu, run_chains_on_cpu, &job, error);
-}
-
 static bj_status run_live(const kernels_job *job, const bj_live *live, workspace *space, double *ns, bj_error *error) {
     size_t number;
     if (!bj_codegen_find_unit(BJ_CODEGEN_LIVE, live->type, "", NULL, &number) || live->variables < BJ_LIVE_LEAST ||
@@ -250,13 +230,27 @@ static bj_status run_live(const kernels_job *job, const bj_live *live, workspace
     return status;
 }
 
-static bj_status run_live_on_cpu(void *argument, bj_error *error) {
+static bj_status run_on_cpu(void *argument, bj_error *error) {
     const kernels_job *job = argument;
     workspace space;
     bj_status status = BJ_OK;
-    for (size_t i = 0; i < job->count && status == BJ_OK; i++)
-        status = run_live(job, &job->lives[i], &space, job->ns + i * job->repetitions, error);
+    for (size_t i = 0; i < job->count && status == BJ_OK; i++) {
+        double *ns = job->ns + i * job->repetitions;
+        status = job->chains != NULL ? run_chain(job, &job->chains[i], &space, ns, error)
+                                     : run_live(job, &job->lives[i], &space, ns, error);
+    }
     return status;
+}
+
+bj_status bj_native_run_chains(bj_native_kernels *kernels, const bj_chain *chains, size_t count, unsigned repetitions,
+                               double batch_ns, double *ns_per_step, bj_error *error) {
+    kernels_job job = {.kernels = kernels,
+                       .chains = chains,
+                       .count = count,
+                       .repetitions = repetitions,
+                       .batch_ns = batch_ns,
+                       .ns = ns_per_step};
+    return bj_native_run_on_cpu(chains[0].cpu, run_on_cpu, &job, error);
 }
 
 bj_status bj_native_run_live(bj_native_kernels *kernels, const bj_live *lives, size_t count, unsigned repetitions,
@@ -267,5 +261,5 @@ bj_status bj_native_run_live(bj_native_kernels *kernels, const bj_live *lives, s
                        .repetitions = repetitions,
                        .batch_ns = batch_ns,
                        .ns = ns_per_addition};
-    return bj_native_run_on_cpu(lives[0].cpu, run_live_on_cpu, &job, error);
+    return bj_native_run_on_cpu(lives[0].cpu, run_on_cpu, &job, error);
 }

@@ -72,5 +72,8 @@ void bj_cli_print_command_help(const bj_cli_command *command);
 
 /* " (did you mean 'cache'?)" when one of the names is close to the word, else "". */
 void bj_cli_suggest(const char *word, const char *const *names, size_t count, char *text, size_t room);
+/* The same from what a command's operand may be. */
+void bj_cli_suggest_choice(const char *word, bool (*choices)(size_t index, const char **name, const char **meaning),
+                           char *text, size_t room);
 
 #endif

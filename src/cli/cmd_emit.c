@@ -12,16 +12,20 @@ static bj_status refuse_value(const char *option, const char *expected, const ch
     return bj_base_set_error(error, BJ_ERR_USAGE, "--%s: expected %s, found '%.40s'", option, expected, found);
 }
 
+static bool choose(size_t index, const char **name, const char **meaning) {
+    if (index >= bj_emitter_count)
+        return false;
+    *name = bj_emitters[index]->name;
+    *meaning = bj_emitters[index]->summary;
+    return true;
+}
+
 static bj_status read_format(const char *name, const bj_emitter **emitter, bj_error *error) {
     *emitter = bj_emit_find_emitter(name);
     if (*emitter != NULL)
         return BJ_OK;
-    const char *names[32];
     char hint[120];
-    size_t count = 0;
-    for (size_t i = 0; i < bj_emitter_count && count < sizeof names / sizeof names[0]; i++)
-        names[count++] = bj_emitters[i]->name;
-    bj_cli_suggest(name, names, count, hint, sizeof hint);
+    bj_cli_suggest_choice(name, choose, hint, sizeof hint);
     return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, hint);
 }
 
@@ -125,14 +129,6 @@ static int run(const bj_cli_arguments *arguments) {
     free(text);
     bj_profile_free(&profile);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
-}
-
-static bool choose(size_t index, const char **name, const char **meaning) {
-    if (index >= bj_emitter_count)
-        return false;
-    *name = bj_emitters[index]->name;
-    *meaning = bj_emitters[index]->summary;
-    return true;
 }
 
 static const bj_cli_option options[] = {

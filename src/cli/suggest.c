@@ -46,3 +46,12 @@ void bj_cli_suggest(const char *word, const char *const *names, size_t count, ch
     if (best != NULL && best_distance <= slip && best_distance < strlen(word))
         snprintf(text, room, " (did you mean '%s'?)", best);
 }
+
+void bj_cli_suggest_choice(const char *word, bool (*choices)(size_t index, const char **name, const char **meaning),
+                           char *text, size_t room) {
+    const char *names[64], *meaning;
+    size_t count = 0;
+    while (count < sizeof names / sizeof names[0] && choices(count, &names[count], &meaning))
+        count++;
+    bj_cli_suggest(word, names, count, text, room);
+}

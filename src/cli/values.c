@@ -55,12 +55,8 @@ bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *
     *probe = bj_probe_find(name);
     if (*probe != NULL)
         return BJ_OK;
-    const char *names[64];
     char hint[120];
-    size_t count = 0;
-    for (size_t i = 0; i < bj_probe_count && count < sizeof names / sizeof names[0]; i++)
-        names[count++] = bj_probes[i]->name;
-    bj_cli_suggest(name, names, count, hint, sizeof hint);
+    bj_cli_suggest_choice(name, bj_cli_choose_probe, hint, sizeof hint);
     return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, hint);
 }
 
@@ -71,8 +67,8 @@ static bj_status refuse_output(const char *path, int number, bj_error *error) {
 }
 
 /* A file is replaced by renaming, so its folder must take new files; trying is the only test that holds on every file
- * system and for every user. Several times what a profile of all probes takes today. */
-enum { TRIAL_BYTES = 256 * 1024 };
+ * system and for every user. Several times what a profile of all probes takes today (0.4 MB). */
+enum { TRIAL_BYTES = 2 * 1024 * 1024 };
 
 /* Names of streams that are open already: wherever they lead, writing there is what was asked for. */
 static bool is_stream(const char *path) {

@@ -1,41 +1,8 @@
 /* The probes of operations and live variables over the zoo: they must answer what the machine files say (truth.json).
  * A simulator only echoes these numbers, so this shows that nothing is lost on the way; the proof is native. */
-#include "../unit/sim_fixture.h"
+#include "zoo_fixture.h"
 
-#include <jansson.h>
-#include <math.h>
-
-#include "probes/probe.h"
-
-enum { SEED = 7 };
 static const double TOLERANCE = 0.03;
-
-static bool never_stop(void *context, double fraction) {
-    (void)context;
-    (void)fraction;
-    return false;
-}
-
-static void run_probe(const char *name, const char *method, bj_machine *machine, bj_answers *answers) {
-    const bj_probe *probe = bj_probe_find(name);
-    assert_non_null(probe);
-    bj_measure_request measuring = {.machine = machine,
-                                    .cpu = machine->facts.cpus[0],
-                                    .effort = BJ_EFFORT_QUICK,
-                                    .seed = SEED,
-                                    .deadline_s = INFINITY,
-                                    .memory_bytes = machine->facts.memory_limit_bytes / 4,
-                                    .method = method,
-                                    .earlier = answers,
-                                    .report_progress = never_stop};
-    bj_analyse_request analysing = {.earlier = answers, .seed = SEED, .method = method};
-    bj_curves samples = {0};
-    bj_error error = {""};
-    if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
-        probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
-        fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
-    bj_curves_free(&samples);
-}
 
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), tail = strlen(end);
@@ -88,22 +55,14 @@ static unsigned judge_machine(const char *name, json_t *truth, const bj_answers 
 }
 
 static void run_zoo(const char *method) {
-    json_error_t trouble;
-    json_t *truths = json_load_file(BJ_SOURCE_DIR "/tests/sim/truth.json", 0, &trouble), *truth;
-    if (truths == NULL)
-        fail_msg("truth.json: %s", trouble.text);
+    json_t *truths = load_truths(), *truth;
     const char *name;
     unsigned wrong = 0, exact = 0, judged = 0;
     json_object_foreach(truths, name, truth) {
-        char path[600];
-        snprintf(path, sizeof path, "%s/machines/%s.json", BJ_SOURCE_DIR, name);
-        bj_machine *machine = NULL;
+        bj_machine *machine = open_zoo_machine(name);
         bj_answers answers = {0};
-        bj_error error = {""};
-        if (bj_machine_open_simulated(path, SEED, &machine, &error) != BJ_OK)
-            fail_msg("%s", error.text);
-        run_probe("op", method, machine, &answers);
-        run_probe("live", NULL, machine, &answers);
+        run_probe_by(method, "op", machine, &answers);
+        run_probe("live", machine, &answers);
         wrong += judge_machine(name, json_object_get(truth, "characteristics"), &answers, &exact, &judged);
         bj_answers_free(&answers);
         close_machine(machine);

@@ -26,7 +26,7 @@ static inline void put_number(bj_answers *answers, const char *key, double value
 }
 
 /* Measures with little effort and analyses; the answers are earlier ones of the next. */
-static inline void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {
+static inline void run_probe_by(const char *method, const char *name, bj_machine *machine, bj_answers *answers) {
     const bj_probe *probe = bj_probe_find(name);
     assert_non_null(probe);
     bj_measure_request measuring = {.machine = machine,
@@ -35,15 +35,20 @@ static inline void run_probe(const char *name, bj_machine *machine, bj_answers *
                                     .seed = SEED,
                                     .deadline_s = INFINITY,
                                     .memory_bytes = machine->facts.memory_limit_bytes / 4,
+                                    .method = method,
                                     .earlier = answers,
                                     .report_progress = never_stop};
-    bj_analyse_request analysing = {.earlier = answers, .seed = SEED};
+    bj_analyse_request analysing = {.earlier = answers, .seed = SEED, .method = method};
     bj_curves samples = {0};
     bj_error error = {""};
     if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
         probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
         fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
     bj_curves_free(&samples);
+}
+
+static inline void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {
+    run_probe_by(NULL, name, machine, answers);
 }
 
 /* The file of a machine, to be changed before it is opened with open_changed. */

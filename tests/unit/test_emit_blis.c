@@ -1,4 +1,5 @@
-/* The model of Low et al. on the processor that the paper works out in its text: kernel, KC and MC as published. */
+/* The model of Low et al. on Sandy Bridge: kernel, KC and MC are those of BLIS's own configuration for that processor.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ static const bj_blis_machine sandy_bridge = {
     .levels = 3,
 };
 
-static void test_paper(void **state) {
+static void test_sandy_bridge(void **state) {
     (void)state;
     bj_blis_blocks blocks;
     assert_true(bj_blis_find_blocks(&sandy_bridge, &blocks));
@@ -95,7 +96,7 @@ static void test_absurd_kernel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paper),
+        cmocka_unit_test(test_sandy_bridge),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_absurd_kernel),

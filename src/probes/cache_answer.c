@@ -35,15 +35,20 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
             spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
         request.packing = BJ_CACHE_PACKING;
     }
-    const bj_curve *revisits[] = {bj_curves_find(samples, BJ_CACHE_REVISIT_8),
-                                  bj_curves_find(samples, BJ_CACHE_REVISIT_4)};
-    for (size_t i = 0; i < 2; i++)
-        if (revisits[i] != NULL)
-            request.revisits[i] = (bj_revisit_rounds){.x = revisits[i]->x,
-                                                      .count = revisits[i]->x_count,
-                                                      .rounds = (const double *const *)revisits[i]->rounds,
-                                                      .round_count = revisits[i]->round_count,
-                                                      .visits = i == 0 ? 8 : 4};
+    const struct {
+        const char *curve;
+        double visits;
+    } revisits[] = {{BJ_CACHE_REVISIT_8, 8}, {BJ_CACHE_REVISIT_4, 4}, {BJ_CACHE_REVISIT_2, 2}};
+    _Static_assert(sizeof revisits / sizeof revisits[0] == BJ_REVISIT_CURVES, "one request a curve");
+    for (size_t i = 0; i < BJ_REVISIT_CURVES; i++) {
+        const bj_curve *curve = bj_curves_find(samples, revisits[i].curve);
+        if (curve != NULL)
+            request.revisits[i] = (bj_revisit_rounds){.x = curve->x,
+                                                      .count = curve->x_count,
+                                                      .rounds = (const double *const *)curve->rounds,
+                                                      .round_count = curve->round_count,
+                                                      .visits = revisits[i].visits};
+    }
     return bj_stats_find_hierarchy(&request, found, error);
 }
 
@@ -77,8 +82,8 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
 /* A model that is off by this many times what counts as nothing does not explain the ramp. */
 #define POOR_FIT 2.0
 
-/* An answer is right within an eighth; an interval that is wider than that promises less. */
-#define WIDTH_HIGH 1.25
+/* An answer is right within an eighth to either side; an interval that is wider than that promises less. */
+#define WIDTH_HIGH (1.125 / 0.875)
 #define WIDTH_MEDIUM 1.6
 
 typedef struct {
@@ -128,7 +133,8 @@ static bool may_be_another(const bj_hierarchy *found, size_t index) {
     const bj_hierarchy_level *level = &found->level[index];
     bool near = index > 0 && are_close(level - 1, level);
     bool far = index + 1 < found->count && are_close(level, level + 1);
-    return near || far || level->level.hides_edge || (index > 0 && found->count_support < SUPPORT_MEDIUM);
+    bool hides = level->level.hides_edge || (level->level.rises && !level->ramp_explained);
+    return near || far || hides || (index > 0 && found->count_support < SUPPORT_MEDIUM);
 }
 
 static bj_confidence limit_by_width(bj_confidence confidence, const bj_estimate *estimate) {
@@ -201,6 +207,9 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
         set_number(size, &level->size_sample, 1, confidence);
     else
         set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
+    /* There the level before still hits, and the TLB's cost already ends this one: neither was seen alone. */
+    if (level->size.value < level->level.plateau_first_x)
+        size->confidence = least_confidence(size->confidence, BJ_CONFIDENCE_MEDIUM);
     round_bytes(a, size);
     size->has_p = !isnan(level->p);
     size->p = level->p;

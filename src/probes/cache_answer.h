@@ -17,6 +17,7 @@
 /* Walks that come back to every line eight or four times a lap, at random moments (stats/occupancy.h). */
 #define BJ_CACHE_REVISIT_8 "cache.revisit_8"
 #define BJ_CACHE_REVISIT_4 "cache.revisit_4"
+#define BJ_CACHE_REVISIT_2 "cache.revisit_2"
 /* The y axis says which pages the walk had. */
 #define BJ_CACHE_HUGE_PAGES "latency_huge_pages"
 #define BJ_CACHE_BASE_PAGES "latency_base_pages"

@@ -48,9 +48,15 @@
 #define FINE_BELOW_BYTES (1 * MIB)
 #define MEDIUM_BELOW_BYTES (32 * MIB)
 #define POINTS_MAX 512u
-/* Walks with several visits a line are as many times longer: eight where that is cheap, none of the largest levels. */
+/* Walks with several visits a line are as many times longer: fewer of them the larger the level, none of the largest.
+ * Two leave a seventh open between the replacements. */
 #define EIGHT_VISITS_BELOW_BYTES (1 * MIB)
-#define REVISIT_BELOW_BYTES (12 * MIB)
+#define FOUR_VISITS_BELOW_BYTES (12 * MIB)
+#define REVISIT_BELOW_BYTES (64 * MIB)
+/* Where a line is visited v times a lap, what hits is told best a little beyond the capacity, which is not known yet:
+ * up to so many times the begin of the ramp, and with two visits up to less, where most of them hit once more. */
+#define REVISIT_LAST 5.0
+#define REVISIT_TWICE_LAST 3.0
 
 typedef struct {
     double top_bytes;
@@ -268,14 +274,17 @@ static void add_revisits(cache_run *run, const bj_hierarchy *found) {
     for (size_t i = 1; i < found->count; i++) {
         double size = found->level[i].level.ramp_first_x;
         /* Up to where the next level begins to miss, and no further than says something. */
-        double last = i + 1 < found->count ? found->level[i + 1].level.size_x / 1.2 : INFINITY;
+        double last = i + 1 < found->count ? found->level[i + 1].level.ramp_first_x / 1.2 : INFINITY;
         walk_kind kind = dense_kind(run);
-        unsigned visits = size <= EIGHT_VISITS_BELOW_BYTES && kind.grain_bytes >= 64 ? 8 : 4;
+        unsigned visits = size <= EIGHT_VISITS_BELOW_BYTES && kind.grain_bytes >= 64 ? 8
+                          : size <= FOUR_VISITS_BELOW_BYTES                          ? 4
+                                                                                     : 2;
         if (size > REVISIT_BELOW_BYTES)
             continue;
-        kind.curve = visits == 8 ? BJ_CACHE_REVISIT_8 : BJ_CACHE_REVISIT_4;
+        kind.curve = visits == 8 ? BJ_CACHE_REVISIT_8 : visits == 4 ? BJ_CACHE_REVISIT_4 : BJ_CACHE_REVISIT_2;
         kind.grain_bytes /= visits;
-        add_grid(run, size * 1.3, fmin(size * 5, last), STRIDE_COARSE, kind);
+        double furthest = size * (visits == 2 ? REVISIT_TWICE_LAST : REVISIT_LAST);
+        add_grid(run, size * 1.3, fmin(furthest, last), STRIDE_COARSE, kind);
     }
 }
 

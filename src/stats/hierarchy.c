@@ -15,20 +15,23 @@
 #define PERMUTATIONS 999u
 /* Two sizes closer than this are the same level: neighbouring levels lie further apart than an octave. */
 #define SAME_LEVEL 1.4142
+/* A size well before the cache's own edge: the TLB has ended it. */
+#define TLB_ENDS 1.1
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* Could the step be a chance order of the same samples? Mean log time before against after it. */
+/* Could the step be a chance order of the same samples? Mean log time before against after it, where the plateaus are
+ * without the TLB's cost: sizes that the TLB ends may lie before the plateau begins. */
 static double test_step(const bj_hierarchy_request *q, const bj_level *level, double next_last_x, bj_random *random,
                         double *values) {
     size_t before = 0, all = 0;
     for (int side = 0; side < 2; side++) {
-        /* After the size, also where that was read off another curve: no sample may be on both sides. */
-        double after = fmax(level->next_first_x, level->size_sample_x * (1 + 1e-9));
+        /* No sample may be on both sides. */
+        double after = fmax(level->next_first_x, level->ramp_first_x * (1 + 1e-9));
         double first = side == 0 ? level->plateau_first_x : after;
-        double last = side == 0 ? level->size_sample_x : next_last_x;
+        double last = side == 0 ? fmin(level->ramp_first_x, level->next_first_x * (1 - 1e-9)) : next_last_x;
         for (size_t i = 0; i < q->count; i++)
             for (size_t r = 0; r < q->round_count && q->x[i] >= first && q->x[i] <= last; r++)
                 if (!isnan(q->rounds[r][i]))
@@ -147,6 +150,7 @@ static void close_resampling(const bj_hierarchy_request *q, resampling *r, doubl
         set_interval(from->size, from->count, tail, &level->size);
         /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
         widen(&level->size, level->level.size_sample_x, next_point(q, level->level.size_sample_x));
+        widen(&level->size, level->size_open[0], level->size_open[1]);
         set_interval(from->sample, from->count, tail, &level->size_sample);
         set_interval(from->latency, from->count, tail, &level->latency);
         if (level->has_capacity) {
@@ -247,7 +251,23 @@ static bj_status compare_rounds(bj_round_summary *s, bj_hierarchy *found, bj_err
 }
 
 static double next_plateau_end(const bj_level_set *set, size_t index, const bj_hierarchy_request *q) {
-    return index + 1 < set->count ? set->level[index + 1].size_sample_x : q->x[q->count - 1];
+    return index + 1 < set->count ? set->level[index + 1].ramp_first_x : q->x[q->count - 1];
+}
+
+/* The latency is known to a few percent. That moves no edge of a cache, which is steep, but the TLB's cost grows
+ * slowly: where it ends a size, another latency is another size. */
+static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, size_t index, double open[2]) {
+    const bj_level *level = &set->level[index];
+    open[0] = open[1] = level->size_x;
+    if (level->size_x * TLB_ENDS >= level->ramp_first_x)
+        return;
+    double last_x = index + 1 < set->count ? set->level[index + 1].size_x : s->x[s->count - 1];
+    for (int side = 0; side < 2; side++) {
+        bj_level other = *level;
+        other.latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : 1 + BJ_PLATEAU_ERROR;
+        bj_stats_measure_level_size(s->x, bj_stats_ramp_of(s, index, set->count), s->count, last_x, &other);
+        open[side] = other.size_x;
+    }
 }
 
 static void describe_levels(bj_round_summary *s, const bj_level_set *set, double *scratch, bj_occupancy *fits,
@@ -265,6 +285,7 @@ static void describe_levels(bj_round_summary *s, const bj_level_set *set, double
         level->size = (bj_estimate){from->size_x, {from->size_x, from->size_x}};
         level->size_sample = (bj_estimate){from->size_sample_x, {from->size_sample_x, from->size_sample_x}};
         level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
+        leave_size_open(s, set, i, level->size_open);
         if (s->request->levels_only)
             continue;
         bj_stats_find_capacity(s, set, i, scratch, &fits[i], found);

@@ -22,6 +22,7 @@ typedef struct {
 
 typedef struct {
     bj_estimate size, size_sample, capacity, latency;
+    bool ramp_explained;             /* by one cache, from its plateau on */
     bool revisited;                  /* the capacity is told by walks with several visits a line */
     bj_replacement ramp_replacement; /* that explains the ramp best */
     bool has_capacity;               /* false: no ramp that the model could follow */
@@ -31,6 +32,7 @@ typedef struct {
     double spread;                   /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
     double single_low, single_high;  /* least and greatest of them; 0: too few rounds */
     double single_sigma;             /* standard deviation of their logarithms */
+    double size_open[2];             /* sizes that the error of the latency leaves open */
     bj_level level;                  /* as found in the summed-up curve */
 } bj_hierarchy_level;
 
@@ -47,6 +49,9 @@ typedef struct {
 /* Finds levels in one summed-up curve: bj_stats_find_levels or a paper's way. */
 typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                      void *context, bj_level_set *found, bj_error *error);
+
+/* With many visits where that is cheap, with few where it is not. */
+#define BJ_REVISIT_CURVES 3u
 
 /* Rounds of walks with several visits a line. */
 typedef struct {
@@ -67,8 +72,8 @@ typedef struct {
     size_t twin_count;
     const double *const *spread_rounds, *const *packed_rounds;
     size_t twin_round_count;
-    double packing;                /* how many times fewer pages the packed one has */
-    bj_revisit_rounds revisits[2]; /* count 0: none */
+    double packing;                                /* how many times fewer pages the packed one has */
+    bj_revisit_rounds revisits[BJ_REVISIT_CURVES]; /* count 0: none */
     /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
      * between rounds by luck, which goes both ways, and are summed up by the mean instead. */
     bool lucky_frames;

@@ -14,9 +14,8 @@
 #define REVISIT_ERROR 1.02
 /* Two points between those of the plateaus. */
 #define REVISITS_LEAST 4u
-/* Where hardly anything hits any more, and how well the latency there is known: the next plateau begins before that. */
+/* Where hardly anything hits any more. */
 #define FAR_BEYOND 64
-#define PLATEAU_ERROR 0.04
 /* The ways of the levels before hardly matter where they miss most of the time. */
 #define BEFORE_WAYS 8u
 
@@ -67,7 +66,7 @@ static size_t gather_revisits(bj_round_summary *s, const bj_revisit_rounds *curv
                               const bj_level_set *set, size_t index) {
     const bj_hierarchy_request *q = s->request;
     const bj_level *level = &set->level[index];
-    double last_x = index + 1 < set->count ? set->level[index + 1].size_x : INFINITY;
+    double last_x = index + 1 < set->count ? set->level[index + 1].ramp_first_x : INFINITY;
     size_t kept = 0;
     s->ramp_x[kept] = level->ramp_first_x / 2;
     s->ramp_y[kept] = level->latency;
@@ -91,7 +90,7 @@ static size_t gather_revisits(bj_round_summary *s, const bj_revisit_rounds *curv
     }
     s->ramp_x[kept] = FAR_BEYOND * level->ramp_first_x;
     s->ramp_y[kept] = level->next_latency;
-    s->ramp_error[kept++] = PLATEAU_ERROR * (level->next_latency - level->latency);
+    s->ramp_error[kept++] = BJ_PLATEAU_ERROR * (level->next_latency - level->latency);
     return kept;
 }
 
@@ -99,7 +98,7 @@ static size_t gather_revisits(bj_round_summary *s, const bj_revisit_rounds *curv
 static bool fit_revisits(bj_round_summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
                          bj_occupancy *fit) {
     const bj_level *level = &set->level[index];
-    for (size_t c = 0; c < sizeof s->request->revisits / sizeof s->request->revisits[0]; c++) {
+    for (size_t c = 0; c < BJ_REVISIT_CURVES; c++) {
         const bj_revisit_rounds *curve = &s->request->revisits[c];
         size_t count = curve->count > 0 ? gather_revisits(s, curve, found, set, index) : 0;
         bj_occupancy_request request = {.x = s->ramp_x,
@@ -152,8 +151,10 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
     bj_occupancy revisited;
     bool by_ramp = bj_stats_fit_capacity(s, &set->level[index], index, set->count, expected, NULL, scratch, fit);
     bool by_revisits = index > 0 && fit_revisits(s, set, index, found, &revisited);
-    if (by_ramp)
+    if (by_ramp) {
         level->ramp_replacement = fit->shape.replacement;
+        level->ramp_explained = bj_stats_explains_ramp(fit, &set->level[index]);
+    }
     if (by_ramp && by_revisits && !fit->shape.random_frames && fit->capacity >= revisited.interval[0] &&
         fit->capacity <= revisited.interval[1])
         by_revisits = false;

@@ -335,9 +335,9 @@ static void write_levels(const scene *s, bj_level_set *found) {
         level->next_first_x = exp2(above->first);
         level->steepest_octave = exp2(find_steepest_octave(s, below, above));
         level->single_sample = below->lone;
-        /* Or the plateau itself rises as much as an edge would, without a valley in it. */
-        bool rises = s->hints != NULL && s->hints->removed != NULL && level->base >= RISE_WITHOUT_TLB * level->latency;
-        level->hides_edge = below->hides_edge || rises;
+        level->hides_edge = below->hides_edge;
+        level->rises =
+            s->hints != NULL && s->hints->removed != NULL && level->base >= RISE_WITHOUT_TLB * level->latency;
         measure_edge(s->x, s->y, s->count, exp2(above->last), level);
     }
     for (size_t i = 0; i < found->count; i++) {

@@ -30,7 +30,8 @@ typedef struct {
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
     double ramp_octaves;    /* from a tenth to nine tenths of the rise */
-    bool hides_edge;        /* in its plateau may lie one: the TLB's cost is as large, or there is no valley */
+    bool hides_edge;        /* in its plateau may lie one: the TLB's cost is as large */
+    bool rises;             /* its plateau rises as much as an edge would, without a valley in it */
     bool single_sample;     /* the plateau is one sample wide: told only by how small its excess is */
 } bj_level;
 

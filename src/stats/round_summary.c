@@ -23,14 +23,13 @@
 /* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
 #define STAIR_PLATEAU 2
 #define LEAST_SECOND_LEVEL 2
-/* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
-#define LEAST_APART 1.6
 /* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
  * quantile over its twelve independent points. */
-#define FITS_AS_ONE 1.32
+#define FITS 1.32
 /* And it begins where the plateau before does: a fit that bends the two ends of a ramp takes the liberty there. */
-#define LOW_AS_ONE 0.25
-
+#define FITS_LOW 0.25
+/* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
+#define LEAST_APART 1.6
 void bj_stats_free_summary(bj_round_summary *s) {
     free(s->x);
     free(s->y);
@@ -189,6 +188,10 @@ double bj_stats_ramp_begin(const bj_level *level) {
     return fmax(level->plateau_first_x, level->ramp_first_x / exp2(RAMP_OCTAVES));
 }
 
+bool bj_stats_explains_ramp(const bj_occupancy *fit, const bj_level *level) {
+    return fit->error < FITS && fabs(fit->low / level->latency - 1) < FITS_LOW;
+}
+
 /* Is one cache on random frames enough to explain the levels `index` and the next? */
 static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, size_t index, double error_scale) {
     const bj_level *near = &found->level[index], *far = near + 1;
@@ -207,8 +210,7 @@ static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, s
                                             .last = far->next_first_x,
                                             .only = &shape};
             bj_occupancy fit;
-            if (bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS_AS_ONE &&
-                fabs(fit.low / near->latency - 1) < LOW_AS_ONE)
+            if (bj_stats_fit_occupancy(&request, &fit) && bj_stats_explains_ramp(&fit, near))
                 return true;
         }
     return false;

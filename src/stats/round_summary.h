@@ -13,6 +13,9 @@
 /* Misses set in at the capacity or, on random frames, below it: by no more than this. */
 #define BJ_CAPACITY_BELOW_RAMP 1.5
 
+/* How well a latency is known: plateaus begin before nothing hits the level before any more. */
+#define BJ_PLATEAU_ERROR 0.04
+
 typedef struct {
     const bj_hierarchy_request *request;
     double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
@@ -49,6 +52,9 @@ size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, doubl
 
 /* Where the points that tell about the edge of a level begin, on its plateau. */
 double bj_stats_ramp_begin(const bj_level *level);
+
+/* Is the ramp of one cache enough to explain what follows the plateau of a level? */
+bool bj_stats_explains_ramp(const bj_occupancy *fit, const bj_level *level);
 
 /* What the TLB adds to a walk over every line of x bytes. */
 double bj_stats_tlb_cost_at(const bj_round_summary *s, double x);

@@ -331,6 +331,31 @@ static void test_twins_remove_a_dear_tlb(void **state) {
     free(made);
 }
 
+/* A TLB that ends the sizes of two levels, that of the third before its own plateau begins: the steps of the caches are
+ * as plain as without it, and the size says how much the latency leaves open. */
+static void test_sizes_that_a_tlb_ends(void **state) {
+    (void)state;
+    made_up_machine machine = {.caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 12, 8, false}, {8 * MIB, 30, 8, false}},
+                               .cache_count = 3,
+                               .memory = 150,
+                               .reach = 64 * KIB,
+                               .miss = 30};
+    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    bj_hierarchy_request request = request_of(made, 1);
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
+        assert_true(found.level[i].p <= 0.01);
+    }
+    const bj_hierarchy_level *third = &found.level[2];
+    assert_true(third->size.value < third->level.plateau_first_x);
+    assert_true(third->size_open[0] < third->size.value && third->size.value < third->size_open[1]);
+    assert_true(third->size.interval[0] <= third->size_open[0] && third->size.interval[1] >= third->size_open[1]);
+    assert_true(found.level[0].size_open[0] == found.level[0].size_open[1]);
+    free(made);
+}
+
 static void test_missing_values(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 3; seed++) {
@@ -521,6 +546,7 @@ int main(void) {
         cmocka_unit_test(test_single_round_doubts_lone_samples),
         cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
         cmocka_unit_test(test_twins_remove_a_dear_tlb),
+        cmocka_unit_test(test_sizes_that_a_tlb_ends),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_nothing_measured),
         cmocka_unit_test(test_flat_rounds),

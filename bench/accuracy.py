@@ -194,11 +194,12 @@ class Tally:
     def __init__(self):
         self.rows = {}
 
-    def add(self, kind, verdict, covers, confidence, quiet):
+    def add(self, kind, verdict, covers, confidence, quiet, rightly=False):
         row = self.rows.setdefault(kind, dict.fromkeys(
-            ("right", "wrong", "undetermined", "confident wrong", "timid right", "covered", "intervals", "quiet right",
+            ("right", "wrong", "undetermined", "rightly undetermined", "confident wrong", "timid right", "covered", "intervals", "quiet right",
              "quiet high"), 0))
         row[verdict] += 1
+        row["rightly undetermined"] += verdict == "undetermined" and rightly
         row["confident wrong"] += verdict == "wrong" and confidence == "high"
         row["timid right"] += verdict == "right" and confidence == "low"
         if covers is not None:
@@ -220,6 +221,32 @@ class Tally:
         return "\n".join(lines)
 
 
+def count_sets(cache):
+    lines = cache["size"] // cache["line"]
+    return lines // (cache["ways"] or lines)
+
+
+def why_ways_are_hidden(key, machine):
+    """Why nobody can tell the ways of this level by lines that meet in a set, or None."""
+    level = int(key.split(".")[1].removeprefix("L"))
+    caches, this = machine["caches"][:level], machine["caches"][level - 1]
+    behind = machine["caches"][level] if level < len(machine["caches"]) else {}
+    sets_plain = [cache.get("index", "plain") == "plain" and count_sets(cache).bit_count() == 1 for cache in caches]
+    if this.get("index", "plain") != "plain":
+        return "hashed index"
+    if not sets_plain[-1]:
+        return "number of sets is no power of two"
+    if level > 1 and not machine["page"].get("huge"):
+        return "base pages"
+    if not all(sets_plain):
+        return "sets of a nearer level"
+    if this.get("policy") == "exclusive" or behind.get("policy") == "exclusive":
+        return "two levels hold lines between them"
+    if level == len(machine["caches"]) and machine.get("noise", {}).get("neighbour", 0):
+        return "a neighbour takes ways"
+    return None
+
+
 def taken_by_others(key, machine):
     """The largest share of what the key speaks of that a neighbour takes: of the last level alone."""
     last = "cache.L%d." % len(machine["caches"])
@@ -229,6 +256,7 @@ def taken_by_others(key, machine):
 
 # What counts as good enough for levels, capacities, sizes and entries, in percent.
 LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED, LEAST_SEEDS = 97, 0.5, 80, 90, 80
+WAYS, LEAST_WAYS = "L<n>.associativity", 96
 JUDGED = ("levels", "capacity_bytes", "size_bytes", "line_bytes", "page.size_bytes", "tlb.levels", "tlb.entries",
           "memory.parallelism")
 
@@ -236,6 +264,13 @@ JUDGED = ("levels", "capacity_bytes", "size_bytes", "line_bytes", "page.size_byt
 def judge_tally(tally):
     """Lines that say whether the aims are met."""
     lines = []
+    if WAYS in tally.rows:
+        row = tally.rows[WAYS]
+        total = row["right"] + row["wrong"] + row["undetermined"]
+        good = row["right"] + row["rightly undetermined"]
+        lines.append("- %s: right or rightly undetermined %d of %d (%.1f%%; %s)" % (
+            WAYS, good, total, 100 * good / total, "meets the aim" if good >= LEAST_WAYS / 100 * total else "misses the aim"))
+    missed = []
     for kind in [kind for kind in JUDGED if kind in tally.rows]:
         row = tally.rows[kind]
         total = row["right"] + row["wrong"] + row["undetermined"]
@@ -246,9 +281,9 @@ def judge_tally(tally):
                  lambda v: v >= LEAST_HIGH_WHEN_QUIET),
                 ("interval covers", 100 * row["covered"] / max(1, row["intervals"]), lambda v: v >= LEAST_COVERED)):
             if not good(value):
-                lines.append("- misses the aim: %s, %s %.1f%%" % (kind, what, value))
-    return lines or ["- all aims met: right at least %g%%, confident wrong at most %g%%, high when quiet at least %g%%, interval "
-                     "covers at least %g%%" % (LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)]
+                missed.append("- misses the aim: %s, %s %.1f%%" % (kind, what, value))
+    return lines + (missed or ["- all aims met: right at least %g%%, confident wrong at most %g%%, high when quiet at least %g%%, interval "
+                     "covers at least %g%%" % (LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)])
 
 
 def judge_run(answers, truth, machine, probes, tally):
@@ -263,8 +298,9 @@ def judge_run(answers, truth, machine, probes, tally):
         answer = answers.get(key)
         verdict, covers = judge_answer(key, answer, (value * (1 - taken_by_others(key, machine)), value))
         confidence = answer.get("confidence") if answer else None
-        tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet)
-        open_instead = verdict == "undetermined" and may_be_open(key)
+        hidden = kind == "associativity" and why_ways_are_hidden(key, machine) is not None
+        tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet, hidden)
+        open_instead = verdict == "undetermined" and (hidden if kind == "associativity" else may_be_open(key))
         if verdict != "right" and kind not in ("latency_cycles", "tlb.miss_ns") and not open_instead:
             wrong.append("%s %s (%s) for %s" % (key.removeprefix("cache."), answer.get("value") if answer else None, confidence, value))
     return wrong

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -115,14 +116,15 @@ def compare(program, given, runs, out):
             ours.append(run_ours(program, folder))
             for name, measure in kinds:
                 theirs[name].append(measure())
-    out.append("One core and memory, %d runs in turns, GB/s; ratios by the best of each:\n" % runs)
+    out.append("One core and memory, %d runs in turns, GB/s; ratios by the best of each (by the medians):\n" % runs)
     out.append("| what | runs | read by it | copy by it |\n|---|---|---|---|")
     best = {kind: max(run_[kind] or 0 for run_ in ours) for kind in ("read", "copy")}
     for kind in ("read", "copy"):
         out.append("| our %s | %s | | |" % (kind, ", ".join("%.1f" % (run_[kind] or 0) for run_ in ours)))
+    middle = {kind: statistics.median(run_[kind] or 0 for run_ in ours) for kind in ("read", "copy")}
     for name, rates in theirs.items():
-        out.append("| copy of %s | %s | %.2f | %.2f |" % (name, ", ".join("%.1f" % rate for rate in rates),
-                                                         best["read"] / max(rates), best["copy"] / max(rates)))
+        ratios = ["%.2f (%.2f)" % (best[kind] / max(rates), middle[kind] / statistics.median(rates)) for kind in ("read", "copy")]
+        out.append("| copy of %s | %s | %s | %s |" % (name, ", ".join("%.1f" % rate for rate in rates), *ratios))
     out.append("")
 
 

@@ -4,7 +4,7 @@
 
 #include "probes/probe.h"
 
-#define BJ_ASSOCIATIVITY_REVISION 2u
+#define BJ_ASSOCIATIVITY_REVISION 3u
 /* Of a level (from 1), lines at that stride, in so many sets at once; x is the number of lines that a set gets. */
 #define BJ_ASSOCIATIVITY_CURVE "associativity.L%zu.s%zu.m%zu"
 /* The same pages, but lines that do not meet in any set: what the TLB costs. */

@@ -31,8 +31,9 @@
 /* More pages than this may meet in one set of a TLB: their cost is taken off. Base pages, also under huge ones, which a
  * host may back with small ones. */
 #define FEW_PAGES 3u
-/* Something else may use the cache for a while: so many more tries where only a few lines seem to miss. */
-#define MORE_TRIES 4u
+/* Something else may use the cache for a while, a program on the same core's other thread all the while: so many more
+ * tries, each in other sets, where only a few lines seem to miss. */
+#define MORE_TRIES 12u
 #define REPETITIONS 1u
 #define CONFIRM_MAX 3u
 #define TRIED_MAX 128u
@@ -123,6 +124,7 @@ static bj_status measure_point(ways_run *run, size_t stride, size_t sets, size_t
     return status == BJ_OK ? record(run, id, (double)lines, *ns, error) : status;
 }
 
+/* The sample is the last try: the first that fits or clearly misses. */
 static bj_status try_lines(ways_run *run, size_t stride, size_t sets, size_t lines, bool *fits, bj_error *error) {
     bj_status status = BJ_OK;
     double least = INFINITY;
@@ -314,8 +316,8 @@ static bj_status confirm(ways_run *run, size_t stride, size_t sets, size_t fits,
         bj_random_shuffle_u32(&run->sweep.random, order, count);
         for (size_t i = 0; status == BJ_OK && i < count; i++) {
             const ways_point *point = &points[order[i]];
-            double ns = 0;
-            status = measure_point(run, point->stride, point->sets, point->lines, &ns, error);
+            bool fits = false;
+            status = try_lines(run, point->stride, point->sets, point->lines, &fits, error);
         }
         if (status == BJ_OK)
             status = report(run, (run->round + 1.0) / plan->rounds, error);

@@ -2,7 +2,7 @@
 """How often is the program right, and does it know when it is not?
 
     accuracy.py --program build/blackjack [--data DIR] [--seeds N] [--random N] [--effort E] [--probes LIST]
-                [--only NAME]... [--each-prefetcher] [--profiles DIR] [-o FILE.md]
+                [--only NAME]... [--each-prefetcher] [--profiles DIR [--cache-once]] [-o FILE.md]
 
 Three parts: published curves with known truth (--data; left out when the folder is not there), the zoo in machines/ with
 several seeds, and machines drawn at random, so that nobody can tune to files. Truth comes from tests/sim/truth.py.
@@ -162,11 +162,40 @@ def run_machine(options, path, seed, probes):
         kept = os.path.join(options.profiles, "%s-%d.json" % (os.path.basename(path).removesuffix(".json"), seed))
     if kept and os.path.exists(kept):
         return json.loads(run_program([program, "reanalyze", kept, "-o", "-"]))["characteristics"]
-    profile = run_program([program, "run", *probes, "--machine", "sim:" + path, "--seed", str(seed),
-                           "--effort", options.effort, "--quiet", "-o", "-"])
+    begun = find_begun(options, path, seed)
+    run = [program, "run", *probes, "--machine", "sim:" + path, "--seed", str(seed), "--effort", options.effort, "--quiet"]
+    if begun is None:
+        profile = run_program([*run, "-o", "-"])
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            start = os.path.join(folder, "begun.json")
+            write_text(start, begun)
+            run_program([*run, "--resume", "-o", start])
+            with open(start, encoding="utf-8") as file:
+                profile = file.read()
     if kept:
         write_text(kept, profile)
     return json.loads(profile)["characteristics"]
+
+
+def find_begun(options, path, seed):
+    """With --cache-once: the first seed's profile, cut down to what the cache probe found, as if it had this seed."""
+    if not options.cache_once or not options.profiles or seed == 1:
+        return None
+    first = os.path.join(options.profiles, "%s-1.json" % os.path.basename(path).removesuffix(".json"))
+    if not os.path.exists(first):
+        return None
+    with open(first, encoding="utf-8") as file:
+        profile = json.load(file)
+    kept = ("clock", "cache")
+    profile["probes"] = {name: probe for name, probe in profile["probes"].items() if name in kept}
+    profile["curves"] = {name: curve for name, curve in profile["curves"].items() if curve["probe"] in kept}
+    methods = {answer["method"].split("/")[0] for name, answer in profile["characteristics"].items()
+               if name in ("cache.levels", "cpu.clock_ghz")}
+    profile["characteristics"] = {name: answer for name, answer in profile["characteristics"].items()
+                                  if answer["method"].split("/")[0] in methods}
+    profile["run"]["seed"] = seed
+    return json.dumps(profile)
 
 
 def write_text(path, text):
@@ -478,6 +507,8 @@ def main():
                         help="also the lines of the zoo with every prefetcher switched on in turn")
     parser.add_argument("--no-curves", action="store_true")
     parser.add_argument("--profiles", help="a folder that keeps what was measured")
+    parser.add_argument("--cache-once", action="store_true",
+                        help="further seeds take the caches from the first one's kept profile: for the other probes, which are quick")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
 

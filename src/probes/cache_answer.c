@@ -49,6 +49,11 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                                                       .round_count = curve->round_count,
                                                       .visits = revisits[i].visits};
     }
+    const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);
+    if (look != NULL && look->x_count > 0 && look->round_count > 0 && !isnan(look->rounds[0][look->x_count - 1])) {
+        request.far_x = look->x[look->x_count - 1];
+        request.far_time = look->rounds[0][look->x_count - 1];
+    }
     return bj_stats_find_hierarchy(&request, found, error);
 }
 
@@ -79,6 +84,10 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
 #define CLOSE_LEVELS 2.0
 /* Samples are never faster than the truth; what is left of disturbance in the quietest ones. */
 #define SYSTEMATIC 0.01
+/* A latency is right within a tenth. Hits of the level before that may have gained half of that, or a walk far beyond
+ * that takes a tenth longer, leave more open: what remains of the caches, or a TLB that only the far walk misses. */
+#define GAINED_HIGH 0.05
+#define FAR_HIGH 1.1
 /* A model that is off by this many times what counts as nothing does not explain the ramp. */
 #define POOR_FIT 2.0
 
@@ -273,6 +282,21 @@ static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_es
     return BJ_OK;
 }
 
+/* The latency of level `index`, or of memory behind the last one: what it may be besides, and how sure that leaves us.
+ */
+static bj_confidence open_latency(const cache_answer *a, size_t index, bj_confidence confidence, bj_estimate *latency) {
+    const bj_hierarchy *found = &a->found;
+    double gained = index > 0 ? found->level[index - 1].next_gained : 0;
+    bool is_memory = index == found->count;
+    *latency = is_memory ? found->last_latency : found->level[index].latency;
+    bool beyond = is_memory && found->far_latency > FAR_HIGH * latency->value;
+    if (gained > GAINED_HIGH)
+        latency->interval[1] = fmax(latency->interval[1], latency->value / (1 - gained));
+    if (beyond)
+        latency->interval[1] = fmax(latency->interval[1], found->far_latency);
+    return gained > GAINED_HIGH || beyond ? least_confidence(confidence, BJ_CONFIDENCE_MEDIUM) : confidence;
+}
+
 static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {
     bj_characteristic *count;
     bj_status status = put(a, "cache.levels", "count", &count, error);
@@ -329,13 +353,18 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
         char prefix[32];
         snprintf(prefix, sizeof prefix, "cache.L%zu", i + 1);
         status = answer_sizes(&a, i, of_level[i], error);
+        bj_estimate latency;
+        bj_confidence of_latency = open_latency(&a, i, of_level[i], &latency);
         if (status == BJ_OK)
-            status = answer_latency(&a, prefix, &a.found.level[i].latency, of_level[i], error);
+            status = answer_latency(&a, prefix, &latency, of_latency, error);
     }
     if (status != BJ_OK || a.found.count == 0)
         return status;
-    if (looked_bytes >= LOOK_LEAST_BYTES)
-        return answer_latency(&a, "memory", &a.found.last_latency, of_count, error);
+    if (looked_bytes >= LOOK_LEAST_BYTES) {
+        bj_estimate latency;
+        bj_confidence of_latency = open_latency(&a, a.found.count, of_count, &latency);
+        return answer_latency(&a, "memory", &latency, of_latency, error);
+    }
     bj_characteristic *memory;
     status = put(&a, "memory.latency_ns", "ns", &memory, error);
     if (status == BJ_OK) {

@@ -24,6 +24,8 @@
 #define SUPPORT_MEDIUM 0.9
 /* A model that is off by this many standard errors around the edge does not explain it. */
 #define POOR_FIT 5.0
+/* Around an edge: where the ramp of a level of four ways and more lies. */
+#define EDGE 1.4
 /* What is left of disturbance in the quietest rounds, and of the caches in the difference of the twins. */
 #define SYSTEMATIC 0.02
 /* Second levels are seen from so many pages on. */
@@ -227,12 +229,28 @@ static double share_near(const double *replicates, size_t count, double value) {
     return count > 0 ? (double)near / (double)count : 0;
 }
 
-static bj_confidence judge_level(const bj_tlb_level *level, double support, size_t rounds) {
+/* By how much the twin's time grows across an edge: it has a fraction of the pages there, so the caches do that. */
+static double rise_of_caches(const twins *t, double entries) {
+    double first = NAN, last = NAN;
+    for (size_t i = 0; i < t->count && t->pages[i] <= EDGE * entries; i++) {
+        if (t->pages[i] < entries / EDGE)
+            continue;
+        last = low_of_rounds(t, t->packed, t->packed_at[i], NULL, t->rounds);
+        first = isnan(first) ? last : first;
+    }
+    return last - first;
+}
+
+static bj_confidence judge_level(const twins *t, const bj_tlb_level *level, double support) {
+    size_t rounds = t->rounds;
     if (rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED || support < SUPPORT_MEDIUM)
         return BJ_CONFIDENCE_LOW;
     /* A ramp as wide as that of one or two ways may be something else that fills up slowly, such as the caches with the
      * page tables, or a level that a hypervisor's own look-ups share. */
     bool plain = level->ways > 2 && level->misfit < POOR_FIT;
+    /* As many lines in other sets overfill a cache a little earlier or later: where it fills up by more than the level
+     * costs, the difference of the twins may be that. */
+    plain = plain && !(rise_of_caches(t, level->entries) > level->cost);
     return plain && support >= SUPPORT_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
 }
 
@@ -241,7 +259,7 @@ static bj_status answer_level(const tlb_answer *a, resampling *resampling, size_
     const bj_tlb_level *level = &resampling->found.level[index];
     size_t rounds = resampling->twins->rounds, done = resampling->done;
     bj_characteristic *entries, *miss;
-    *confidence = judge_level(level, share_near(resampling->entries[index], done, level->entries), rounds);
+    *confidence = judge_level(resampling->twins, level, share_near(resampling->entries[index], done, level->entries));
     bj_status status = put(a, index + 1, "entries", "count", &entries, error);
     if (status != BJ_OK)
         return status;

@@ -315,6 +315,8 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     if (status != BJ_OK)
         goto done;
     describe_levels(&s, &set, scratch, fits, found);
+    if (request->far_x > 0)
+        found->far_latency = request->far_time - bj_stats_tlb_cost_at(&s, request->far_x);
     if (request->levels_only)
         goto done;
     if (request->round_count > 1)

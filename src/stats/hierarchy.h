@@ -32,6 +32,7 @@ typedef struct {
     double spread;                   /* 90% over 10% of the sizes that single rounds gave; 1 from a single round */
     double single_low, single_high;  /* least and greatest of them; 0: too few rounds */
     double single_sigma;             /* standard deviation of their logarithms */
+    double next_gained;              /* by hits of this level, where the next one's latency is read: a share of that */
     double size_open[2];             /* sizes that the error of the latency leaves open */
     bj_level level;                  /* as found in the summed-up curve */
 } bj_hierarchy_level;
@@ -42,6 +43,7 @@ typedef struct {
     double count_support;     /* share of the resamples with as many levels */
     size_t least, most;       /* number of levels in 95% of the resamples */
     bj_estimate last_latency; /* memory */
+    double far_latency;       /* of the access far beyond, without the TLB's cost; 0: not measured */
     bool memory_hides_edge;   /* see levels.h */
     double noise;             /* relative standard error of a point of the summed-up curve */
 } bj_hierarchy;
@@ -74,6 +76,7 @@ typedef struct {
     size_t twin_round_count;
     double packing;                                /* how many times fewer pages the packed one has */
     bj_revisit_rounds revisits[BJ_REVISIT_CURVES]; /* count 0: none */
+    double far_x, far_time;                        /* one walk far beyond the others; 0: none */
     /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
      * between rounds by luck, which goes both ways, and are summed up by the mean instead. */
     bool lucky_frames;

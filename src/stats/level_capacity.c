@@ -146,14 +146,17 @@ bool bj_stats_fit_capacity(const bj_round_summary *s, const bj_level *level, siz
 void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t index, double *scratch,
                             bj_occupancy *fit, bj_hierarchy *found) {
     bj_hierarchy_level *level = &found->level[index];
+    const bj_level *from = &set->level[index];
     bj_replacement expected =
         index > 0 && found->level[0].has_capacity ? found->level[0].ramp_replacement : BJ_REPLACE_LRU;
     bj_occupancy revisited;
-    bool by_ramp = bj_stats_fit_capacity(s, &set->level[index], index, set->count, expected, NULL, scratch, fit);
+    bool by_ramp = bj_stats_fit_capacity(s, from, index, set->count, expected, NULL, scratch, fit);
     bool by_revisits = index > 0 && fit_revisits(s, set, index, found, &revisited);
     if (by_ramp) {
         level->ramp_replacement = fit->shape.replacement;
-        level->ramp_explained = bj_stats_explains_ramp(fit, &set->level[index]);
+        level->ramp_explained = bj_stats_explains_ramp(fit, from);
+        double hits = 1 - bj_stats_predict_occupancy_misses(&fit->shape, from->next_first_x / fit->capacity);
+        level->next_gained = hits * (1 - from->latency / from->next_latency);
     }
     if (by_ramp && by_revisits && !fit->shape.random_frames && fit->capacity >= revisited.interval[0] &&
         fit->capacity <= revisited.interval[1])

@@ -147,6 +147,29 @@ static void test_answers_of_rounds(void **state) {
     bj_curves_free(&samples);
 }
 
+/* A walk far beyond that takes longer: hits that were left, or a TLB. Either way memory's latency is not sure. */
+static void test_far_walk_doubts_the_latency_of_memory(void **state) {
+    (void)state;
+    for (int slower = 0; slower < 2; slower++) {
+        bj_curves samples;
+        bj_curve *look;
+        make_curve(&stairs, 8, 8, 0.005, "ns", &samples);
+        assert_int_equal(bj_curves_add(&samples, BJ_CACHE_LOOK, "cache", &look, NULL), BJ_OK);
+        bj_curve_name_axes(look, "working_set", "bytes", BJ_CACHE_HUGE_PAGES, "ns");
+        double far_ns = stairs.memory * (slower ? 1.2 : 1.02);
+        assert_int_equal(bj_curve_record(look, 512 * MIB, 0, far_ns, NULL), BJ_OK);
+        bj_answers answers = analyse(&samples, NULL, false, NULL);
+        const bj_characteristic *memory = get(&answers, "memory.latency_ns");
+        assert_true(fabs(memory->value / stairs.memory - 1) < 0.03);
+        assert_int_equal(memory->confidence, slower ? BJ_CONFIDENCE_MEDIUM : BJ_CONFIDENCE_HIGH);
+        if (slower)
+            assert_true(memory->interval[1] >= 0.99 * far_ns);
+        assert_int_equal(get(&answers, "cache.levels")->confidence, BJ_CONFIDENCE_HIGH);
+        bj_answers_free(&answers);
+        bj_curves_free(&samples);
+    }
+}
+
 static void test_moving_level_is_unstable(void **state) {
     (void)state;
     bj_curves samples;
@@ -487,6 +510,7 @@ static void test_one_round_is_never_sure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_of_rounds),
+        cmocka_unit_test(test_far_walk_doubts_the_latency_of_memory),
         cmocka_unit_test(test_moving_level_is_unstable),
         cmocka_unit_test(test_units_of_latencies),
         cmocka_unit_test(test_sizes_of_a_table_are_among_its_points),

@@ -96,21 +96,31 @@ static bool same_level(double a, double b) {
     return a < b * SAME_LEVEL && b < a * SAME_LEVEL;
 }
 
+/* Of the latency of level `index` to the one that was read; `index` of the count: memory's. */
+static double factor_of(const bj_hierarchy *found, size_t index) {
+    return index > 0 ? found->level[index - 1].next_factor : 1;
+}
+
 /* Files what one resample gave under the levels that it agrees with. */
 static void file_replicate(bj_round_summary *s, const bj_hierarchy *found, const bj_occupancy *fits,
                            const bj_level_set *set, double *scratch, resampling *r) {
     r->drawn++;
     r->with_levels[set->count]++;
-    r->last_latency[r->last_count++] = set->last_latency;
+    r->last_latency[r->last_count++] = set->last_latency * factor_of(found, found->count);
     for (size_t i = 0; i < found->count; i++)
         for (size_t k = 0; k < set->count; k++) {
             const bj_level *level = &set->level[k];
             replicates *into = &r->level[i];
-            if (!same_level(level->size_x, found->level[i].size.value))
+            bj_level corrected = *level;
+            corrected.latency *= factor_of(found, i);
+            corrected.next_latency *= factor_of(found, i + 1);
+            if (factor_of(found, i) != 1 || factor_of(found, i + 1) != 1)
+                bj_stats_measure_size(s, set, k, &corrected);
+            if (!same_level(corrected.size_x, found->level[i].size.value))
                 continue;
-            into->size[into->count] = level->size_x;
-            into->sample[into->count] = level->size_sample_x;
-            into->latency[into->count++] = level->latency;
+            into->size[into->count] = corrected.size_x;
+            into->sample[into->count] = corrected.size_sample_x;
+            into->latency[into->count++] = corrected.latency;
             bj_occupancy fit;
             if (found->level[i].has_capacity && !found->level[i].revisited &&
                 bj_stats_fit_capacity(s, level, k, set->count, fits[i].shape.replacement, &fits[i], scratch, &fit))
@@ -153,12 +163,15 @@ static void close_resampling(const bj_hierarchy_request *q, resampling *r, doubl
         widen(&level->size, level->size_open[0], level->size_open[1]);
         set_interval(from->sample, from->count, tail, &level->size_sample);
         set_interval(from->latency, from->count, tail, &level->latency);
+        widen(&level->latency, level->latency.value / factor_of(found, i), level->latency.value / factor_of(found, i));
         if (level->has_capacity) {
             set_interval(from->capacity, from->capacity_count, tail, &level->capacity);
             widen(&level->capacity, fits[i].interval[0], fits[i].interval[1]);
         }
     }
     set_interval(r->last_latency, r->last_count, tail, &found->last_latency);
+    double read = found->last_latency.value / factor_of(found, found->count);
+    widen(&found->last_latency, read, read);
     found->count_support = (double)r->with_levels[found->count] / (double)r->drawn;
     found->least = found->most = found->count;
     for (size_t n = 0; n <= BJ_LEVELS_MAX; n++)
@@ -261,36 +274,53 @@ static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, 
     open[0] = open[1] = level->size_x;
     if (level->size_x * TLB_ENDS >= level->ramp_first_x)
         return;
-    double last_x = index + 1 < set->count ? set->level[index + 1].size_x : s->x[s->count - 1];
     for (int side = 0; side < 2; side++) {
         bj_level other = *level;
         other.latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : 1 + BJ_PLATEAU_ERROR;
-        bj_stats_measure_level_size(s->x, bj_stats_ramp_of(s, index, set->count), s->count, last_x, &other);
+        bj_stats_measure_size(s, set, index, &other);
         open[side] = other.size_x;
     }
 }
 
-static void describe_levels(bj_round_summary *s, const bj_level_set *set, double *scratch, bj_occupancy *fits,
+/* What the revisits of a level say of the next latency is believed of the levels that follow. */
+static void correct_latencies(bj_level_set *set, size_t index, double factor) {
+    set->level[index].next_latency *= factor;
+    if (index + 1 < set->count)
+        set->level[index + 1].latency *= factor;
+    else
+        set->last_latency *= factor;
+}
+
+static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index,
+                           bj_hierarchy_level *level) {
+    const bj_level *from = &set->level[index];
+    level->level = *from;
+    level->spread = 1;
+    level->size = (bj_estimate){from->size_x, {from->size_x, from->size_x}};
+    level->size_sample = (bj_estimate){from->size_sample_x, {from->size_sample_x, from->size_sample_x}};
+    level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
+    leave_size_open(s, set, index, level->size_open);
+}
+
+static void describe_levels(bj_round_summary *s, bj_level_set *set, double *scratch, bj_occupancy *fits,
                             bj_hierarchy *found) {
     bj_random random;
     bj_random_seed(&random, bj_random_mix(s->request->seed, 2));
     found->count = set->count;
     found->memory_hides_edge = set->memory_hides_edge;
-    found->last_latency = (bj_estimate){set->last_latency, {set->last_latency, set->last_latency}};
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count && !s->request->levels_only; i++) {
         bj_hierarchy_level *level = &found->level[i];
-        const bj_level *from = &set->level[i];
-        level->level = *from;
-        level->spread = 1;
-        level->size = (bj_estimate){from->size_x, {from->size_x, from->size_x}};
-        level->size_sample = (bj_estimate){from->size_sample_x, {from->size_sample_x, from->size_sample_x}};
-        level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
-        leave_size_open(s, set, i, level->size_open);
-        if (s->request->levels_only)
-            continue;
         bj_stats_find_capacity(s, set, i, scratch, &fits[i], found);
-        level->p = test_step(s->request, from, next_plateau_end(set, i, s->request), &random, scratch);
+        level->p = test_step(s->request, &set->level[i], next_plateau_end(set, i, s->request), &random, scratch);
+        correct_latencies(set, i, level->next_factor);
     }
+    for (size_t i = 0; i < set->count; i++) {
+        bool corrected = factor_of(found, i) != 1 || factor_of(found, i + 1) != 1;
+        if (corrected && !s->request->levels_only)
+            bj_stats_measure_size(s, set, i, &set->level[i]);
+        describe_level(s, set, i, &found->level[i]);
+    }
+    found->last_latency = (bj_estimate){set->last_latency, {set->last_latency, set->last_latency}};
 }
 
 bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {

@@ -33,6 +33,7 @@ typedef struct {
     double single_low, single_high;  /* least and greatest of them; 0: too few rounds */
     double single_sigma;             /* standard deviation of their logarithms */
     double next_gained;              /* by hits of this level, where the next one's latency is read: a share of that */
+    double next_factor;              /* of that latency to the one read, by the revisits; 1: they do not tell */
     double size_open[2];             /* sizes that the error of the latency leaves open */
     bj_level level;                  /* as found in the summed-up curve */
 } bj_hierarchy_level;

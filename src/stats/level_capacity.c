@@ -152,11 +152,15 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
     bj_occupancy revisited;
     bool by_ramp = bj_stats_fit_capacity(s, from, index, set->count, expected, NULL, scratch, fit);
     bool by_revisits = index > 0 && fit_revisits(s, set, index, found, &revisited);
+    /* Where the next plateau begins, this level still hits now and then; the revisits tell what a miss costs. */
+    level->next_factor = 1;
+    if (by_revisits && bj_stats_explains_ramp(&revisited, from))
+        level->next_factor = revisited.high / from->next_latency;
     if (by_ramp) {
         level->ramp_replacement = fit->shape.replacement;
         level->ramp_explained = bj_stats_explains_ramp(fit, from);
         double hits = 1 - bj_stats_predict_occupancy_misses(&fit->shape, from->next_first_x / fit->capacity);
-        level->next_gained = hits * (1 - from->latency / from->next_latency);
+        level->next_gained = level->next_factor == 1 ? hits * (1 - from->latency / from->next_latency) : 0;
     }
     if (by_ramp && by_revisits && !fit->shape.random_frames && fit->capacity >= revisited.interval[0] &&
         fit->capacity <= revisited.interval[1])

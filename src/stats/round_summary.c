@@ -233,11 +233,14 @@ static void merge_stairs(const bj_round_summary *s, double error_scale, bj_level
     }
 }
 
+void bj_stats_measure_size(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_level *level) {
+    double last_x = index + 1 < set->count ? set->level[index + 1].size_x : s->x[s->count - 1];
+    bj_stats_measure_level_size(s->x, bj_stats_ramp_of(s, index, set->count), s->count, last_x, level);
+}
+
 static void measure_sizes(const bj_round_summary *s, bj_level_set *found) {
-    for (size_t i = 0; i < found->count; i++) {
-        double last_x = i + 1 < found->count ? found->level[i + 1].size_x : s->x[s->count - 1];
-        bj_stats_measure_level_size(s->x, bj_stats_ramp_of(s, i, found->count), s->count, last_x, &found->level[i]);
-    }
+    for (size_t i = 0; i < found->count; i++)
+        bj_stats_measure_size(s, found, i, &found->level[i]);
 }
 
 bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size_t index_count, size_t skip,

@@ -46,6 +46,9 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
 /* The curve that sizes and ramps of a level are read off. */
 const double *bj_stats_ramp_of(const bj_round_summary *s, size_t index, size_t level_count);
 
+/* The size of a level with these latencies, which may be others than those of level `index` of the set. */
+void bj_stats_measure_size(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_level *level);
+
 /* The points of a curve from first to last, with their errors. */
 size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, double first, double last, double *x,
                            double *y, double *error);

@@ -14,7 +14,7 @@
 #define BJ_CACHE_SPREAD "cache.spread"
 #define BJ_CACHE_PACKED "cache.packed"
 #define BJ_CACHE_PACKING 8u
-/* Walks that come back to every line eight or four times a lap, at random moments (stats/occupancy.h). */
+/* Walks that come back to every line eight, four or two times a lap, at random moments (stats/occupancy.h). */
 #define BJ_CACHE_REVISIT_8 "cache.revisit_8"
 #define BJ_CACHE_REVISIT_4 "cache.revisit_4"
 #define BJ_CACHE_REVISIT_2 "cache.revisit_2"

@@ -316,8 +316,8 @@ static bj_status confirm(ways_run *run, size_t stride, size_t sets, size_t fits,
         bj_random_shuffle_u32(&run->sweep.random, order, count);
         for (size_t i = 0; status == BJ_OK && i < count; i++) {
             const ways_point *point = &points[order[i]];
-            bool fits = false;
-            status = try_lines(run, point->stride, point->sets, point->lines, &fits, error);
+            bool told;
+            status = try_lines(run, point->stride, point->sets, point->lines, &told, error);
         }
         if (status == BJ_OK)
             status = report(run, (run->round + 1.0) / plan->rounds, error);

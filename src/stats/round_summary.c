@@ -31,6 +31,7 @@
 #define FITS_LOW 0.25
 /* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
 #define LEAST_APART 1.6
+
 void bj_stats_free_summary(bj_round_summary *s) {
     free(s->x);
     free(s->y);

@@ -14,7 +14,7 @@
 #include "stats/bootstrap.h"
 #include "stats/quantile.h"
 
-#define REVISION 1u
+#define REVISION 2u
 #define RANDOM_PURPOSE 0x62616e64u
 #define MIB 1048576.0
 
@@ -236,6 +236,25 @@ static bj_confidence trust_buffer(double bytes, const bj_known_caches *caches, s
     return bytes >= OVER_NEARER_SURE * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
 }
 
+/* The share of a buffer that a pass leaves in a nearer level which replaces at random, the worst case: a line survives
+ * the misses of a pass with probability h = exp(-(1 - h) times), the root below 1. */
+static double survivors(double times) {
+    double share = 0;
+    for (int i = 0; i < 100; i++)
+        share = exp(-(1 - share) * times);
+    return share;
+}
+
+/* Where the buffer is not far beyond the nearer level, some of it may have come from there: how slow the rest was. */
+static void open_interval(bj_characteristic *answer, double bytes, const bj_known_caches *caches, size_t level,
+                          double nearer_gbs) {
+    double nearer = find_nearer(caches, level);
+    if (nearer == 0 || bytes >= OVER_NEARER_SURE * nearer || !(nearer_gbs > answer->value))
+        return;
+    double share = survivors(bytes / nearer);
+    answer->interval[0] = fmin(answer->interval[0], (1 - share) / (1 / answer->value - share / nearer_gbs));
+}
+
 /* The point measured in the level (from 0): inside it, outside the nearer ones; curve->x_count: none. */
 static size_t find_point(const bj_curve *curve, const bj_known_caches *caches, size_t level) {
     double nearer = find_nearer(caches, level);
@@ -270,7 +289,12 @@ static bj_status answer_level(const bj_curve *curve, const char *kind, const bj_
                                     : "no buffer lies inside this level and well outside the nearer one");
         return BJ_OK;
     }
-    return fill_answer(answer, curve, point, trust_buffer(curve->x[point], caches, level), request, error);
+    status = fill_answer(answer, curve, point, trust_buffer(curve->x[point], caches, level), request, error);
+    double nearer_gbs = 0;
+    snprintf(key, sizeof key, "cache.L%zu.%s_gbs", level, kind);
+    if (status == BJ_OK && level > 0 && bj_answers_get_number(answers, key, &nearer_gbs))
+        open_interval(answer, curve->x[point], caches, level, nearer_gbs);
+    return status;
 }
 
 static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,

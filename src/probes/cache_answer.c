@@ -217,7 +217,7 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
     else
         set_number(size, &level->size, 1, limit_by_width(confidence, &level->size));
     /* There the level before still hits, and the TLB's cost already ends this one: neither was seen alone. */
-    if (level->size.value < level->level.plateau_first_x)
+    if (!a->request->from_table && level->size.value < level->level.plateau_first_x)
         size->confidence = least_confidence(size->confidence, BJ_CONFIDENCE_MEDIUM);
     round_bytes(a, size);
     size->has_p = !isnan(level->p);

@@ -24,6 +24,7 @@ typedef struct {
     bj_estimate size, size_sample, capacity, latency;
     bool ramp_explained;             /* by one cache, from its plateau on */
     bool revisited;                  /* the capacity is told by walks with several visits a line */
+    bool disputed;                   /* the ramp says another capacity, and explains itself as well */
     bj_replacement ramp_replacement; /* that explains the ramp best */
     bool has_capacity;               /* false: no ramp that the model could follow */
     double capacity_error;           /* relative misfit of the model */

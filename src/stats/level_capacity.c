@@ -12,6 +12,8 @@
 #define SCATTER 5
 /* What revisits may be off besides: latencies of plateaus, what is left of a TLB's cost. */
 #define REVISIT_ERROR 1.02
+/* A ramp as wide as that of so few ways is rather one over frames that do matter. */
+#define FEW_WAYS 2u
 /* Two points between those of the plateaus. */
 #define REVISITS_LEAST 4u
 /* Where hardly anything hits any more. */
@@ -162,9 +164,12 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
         double hits = 1 - bj_stats_predict_occupancy_misses(&fit->shape, from->next_first_x / fit->capacity);
         level->next_gained = level->next_factor == 1 ? hits * (1 - from->latency / from->next_latency) : 0;
     }
-    if (by_ramp && by_revisits && !fit->shape.random_frames && fit->capacity >= revisited.interval[0] &&
+    bool frames_matter = fit->shape.random_frames || fit->shape.ways <= FEW_WAYS;
+    if (by_ramp && by_revisits && !frames_matter && fit->capacity >= revisited.interval[0] &&
         fit->capacity <= revisited.interval[1])
         by_revisits = false;
+    level->disputed = by_revisits && level->ramp_explained &&
+                      (fit->interval[0] > revisited.interval[1] || fit->interval[1] < revisited.interval[0]);
     level->has_capacity = by_ramp || by_revisits;
     level->revisited = by_revisits;
     if (by_revisits)

@@ -229,9 +229,7 @@ static bj_status answer_sizes(cache_answer *a, size_t index, bj_confidence confi
     if (a->method->capacity_is_size || (a->method->models_capacity && level->has_capacity)) {
         const bj_estimate *estimate = a->method->capacity_is_size ? &level->size : &level->capacity;
         bool poor = a->method->models_capacity && level->capacity_error > POOR_FIT;
-        bj_confidence most = poor              ? BJ_CONFIDENCE_LOW
-                             : level->disputed ? BJ_CONFIDENCE_MEDIUM
-                                               : BJ_CONFIDENCE_HIGH;
+        bj_confidence most = poor ? BJ_CONFIDENCE_LOW : level->disputed ? BJ_CONFIDENCE_MEDIUM : BJ_CONFIDENCE_HIGH;
         set_number(capacity, estimate, 1, least_confidence(limit_by_width(confidence, estimate), most));
         round_bytes(a, capacity);
         mark_moving(a, capacity, level);

@@ -254,8 +254,9 @@ static bj_confidence judge_level(const twins *t, const bj_tlb_level *level, doub
     return plain && support >= SUPPORT_HIGH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
 }
 
-static bj_status answer_level(const tlb_answer *a, resampling *resampling, size_t index, bj_confidence *confidence,
-                              bj_error *error) {
+/* `least` of the levels before: where one of those may be none, this one is another than its number says. */
+static bj_status answer_level(const tlb_answer *a, resampling *resampling, size_t index, bj_confidence least,
+                              bj_confidence *confidence, bj_error *error) {
     const bj_tlb_level *level = &resampling->found.level[index];
     size_t rounds = resampling->twins->rounds, done = resampling->done;
     bj_characteristic *entries, *miss;
@@ -289,7 +290,7 @@ static bj_status answer_levels(const tlb_answer *a, resampling *resampling, bj_e
     size_t at = a->answers->count - 1;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
         bj_confidence confidence = BJ_CONFIDENCE_LOW;
-        status = answer_level(a, resampling, i, &confidence, error);
+        status = answer_level(a, resampling, i, least, &confidence, error);
         least = confidence < least ? confidence : least;
     }
     levels = &a->answers->items[at];

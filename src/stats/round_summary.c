@@ -29,6 +29,8 @@
 #define FITS 1.32
 /* And it begins where the plateau before does: a fit that bends the two ends of a ramp takes the liberty there. */
 #define FITS_LOW 0.25
+/* Points of the last octave: a grid has sixteen at most. */
+#define LAST_POINTS_MAX 16u
 /* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
 #define LEAST_APART 1.6
 
@@ -244,6 +246,16 @@ static void measure_sizes(const bj_round_summary *s, bj_level_set *found) {
         bj_stats_measure_size(s, found, i, &found->level[i]);
 }
 
+/* Memory is what the largest walks cost, in most rounds: where the last plateau begins the caches still hit now and
+ * then, and others who leave a shared one for a while let the quietest rounds hit far beyond. */
+static double read_memory(const bj_round_summary *s) {
+    double values[LAST_POINTS_MAX];
+    size_t kept = 0;
+    for (size_t i = s->count; i-- > 0 && kept < LAST_POINTS_MAX && 2 * s->x[i] >= s->x[s->count - 1];)
+        values[kept++] = s->y[i] - s->removed[i];
+    return bj_stats_median(values, kept);
+}
+
 bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size_t index_count, size_t skip,
                                   bj_level_set *found, bj_error *error) {
     const bj_hierarchy_request *q = s->request;
@@ -276,6 +288,7 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
         bj_stats_enforce_monotone(s->middle, s->count);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
+    found->last_latency = fmax(found->last_latency, read_memory(s));
     measure_sizes(s, found);
     /* The quietest rounds show stairs where a level moves between rounds; its sizes in the others are one size. */
     for (size_t i = 1; !q->lucky_frames && i + 1 < found->count;) {

@@ -261,6 +261,8 @@ static bj_status answer_level(const tlb_answer *a, resampling *resampling, size_
     size_t rounds = resampling->twins->rounds, done = resampling->done;
     bj_characteristic *entries, *miss;
     *confidence = judge_level(resampling->twins, level, share_near(resampling->entries[index], done, level->entries));
+    if (least == BJ_CONFIDENCE_LOW)
+        *confidence = BJ_CONFIDENCE_LOW;
     bj_status status = put(a, index + 1, "entries", "count", &entries, error);
     if (status != BJ_OK)
         return status;

@@ -11,6 +11,10 @@
 
 /* Rounds are summed up low, since disturbance only adds time; not at the bottom, since frames can be lucky too. */
 #define LOW_OF_ROUNDS 0.25
+/* As long as the lines fit the first cache frames have no part in it, but a program on the core's other thread takes
+ * entries of the first TLB: only the quietest rounds show all of it. Fits: the twin takes hardly longer than ever. */
+#define LOWEST_OF_ROUNDS 0.1
+#define FITS_FIRST 1.1
 /* A level stands out by so many standard errors: the best of some thousand candidates in pure noise reaches four. */
 #define LEAST_SIGMAS 7.0
 /* Of the access time: less than this the twins differ by in caches that fill up by chance. */
@@ -36,6 +40,7 @@
 typedef struct {
     double pages[BJ_TLB_POINTS_MAX], twin_pages[BJ_TLB_POINTS_MAX];
     double cost[BJ_TLB_POINTS_MAX], error[BJ_TLB_POINTS_MAX], time[BJ_TLB_POINTS_MAX];
+    double quantile[BJ_TLB_POINTS_MAX];          /* of the rounds, that sums them up */
     const double *const *spread, *const *packed; /* rounds */
     size_t spread_at[BJ_TLB_POINTS_MAX], packed_at[BJ_TLB_POINTS_MAX];
     size_t count, rounds;
@@ -75,15 +80,28 @@ static size_t list_costs(const twins *t, size_t point, const size_t *index, size
     return kept;
 }
 
-/* A busy sibling thread takes entries of the TLB as long as it runs: the quiet rounds tell. */
-static double low_of_rounds(const twins *t, const double *const *rounds, size_t at, const size_t *index, size_t count) {
+/* Of the spread twin's or the packed one's rounds (NULL: all). */
+static double low_of_rounds(const twins *t, bool spread, size_t point, const size_t *index, size_t count) {
+    const double *const *rounds = spread ? t->spread : t->packed;
+    size_t at = spread ? t->spread_at[point] : t->packed_at[point];
     size_t kept = 0;
     for (size_t r = 0; r < count; r++) {
         size_t round = index != NULL ? index[r] : r;
         if (!isnan(rounds[round][at]))
             t->column[kept++] = rounds[round][at];
     }
-    return bj_stats_quantile(t->column, kept, LOW_OF_ROUNDS);
+    return bj_stats_quantile(t->column, kept, t->quantile[point]);
+}
+
+static void choose_quantiles(twins *t) {
+    double least = INFINITY;
+    for (size_t i = 0; i < t->count; i++) {
+        t->quantile[i] = LOWEST_OF_ROUNDS;
+        double quiet = low_of_rounds(t, false, i, NULL, t->rounds);
+        least = fmin(least, quiet);
+        if (!(quiet <= FITS_FIRST * least))
+            t->quantile[i] = LOW_OF_ROUNDS;
+    }
 }
 
 /* Costs of the chosen rounds (NULL: all); false where a point has none. Errors are of all rounds. */
@@ -91,8 +109,7 @@ static size_t sum_up(const twins *t, const size_t *index, size_t count, bj_tlb_c
                      double *twin_pages, double *cost, double *error, double *time) {
     size_t kept = 0;
     for (size_t i = 0; i < t->count; i++) {
-        cost[kept] = low_of_rounds(t, t->spread, t->spread_at[i], index, count) -
-                     low_of_rounds(t, t->packed, t->packed_at[i], index, count);
+        cost[kept] = low_of_rounds(t, true, i, index, count) - low_of_rounds(t, false, i, index, count);
         if (!isfinite(cost[kept]))
             continue;
         pages[kept] = t->pages[i];
@@ -107,6 +124,7 @@ static size_t sum_up(const twins *t, const size_t *index, size_t count, bj_tlb_c
 /* Standard errors of the points: their own, but not less than a typical point's share of its time. Few rounds agree by
  * chance. */
 static void estimate_errors(twins *t) {
+    choose_quantiles(t);
     double shares[BJ_TLB_POINTS_MAX];
     size_t have[BJ_TLB_POINTS_MAX], kept = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -235,7 +253,7 @@ static double rise_of_caches(const twins *t, double entries) {
     for (size_t i = 0; i < t->count && t->pages[i] <= EDGE * entries; i++) {
         if (t->pages[i] < entries / EDGE)
             continue;
-        last = low_of_rounds(t, t->packed, t->packed_at[i], NULL, t->rounds);
+        last = low_of_rounds(t, false, i, NULL, t->rounds);
         first = isnan(first) ? last : first;
     }
     return last - first;

@@ -101,21 +101,36 @@ static double factor_of(const bj_hierarchy *found, size_t index) {
     return index > 0 ? found->level[index - 1].next_factor : 1;
 }
 
+/* A level of the set (index k) with the latencies that the revisits of level `index` and of the one before gave. */
+static bj_level correct_level(const bj_round_summary *s, const bj_level_set *set, size_t k, const bj_hierarchy *found,
+                              size_t index) {
+    bj_level level = set->level[k];
+    double factor = factor_of(found, index), next_factor = factor_of(found, index + 1);
+    level.latency *= factor;
+    level.next_latency *= next_factor;
+    if (factor != 1 || next_factor != 1)
+        bj_stats_measure_size(s, set, k, &level);
+    return level;
+}
+
+/* Memory's latency: the largest walks, or what the revisits of the last level say if that is more. */
+static double correct_memory(const bj_level_set *set, const bj_hierarchy *found) {
+    if (set->count == 0)
+        return set->last_latency;
+    return fmax(set->last_latency, set->level[set->count - 1].next_latency * factor_of(found, found->count));
+}
+
 /* Files what one resample gave under the levels that it agrees with. */
 static void file_replicate(bj_round_summary *s, const bj_hierarchy *found, const bj_occupancy *fits,
                            const bj_level_set *set, double *scratch, resampling *r) {
     r->drawn++;
     r->with_levels[set->count]++;
-    r->last_latency[r->last_count++] = set->last_latency * factor_of(found, found->count);
+    r->last_latency[r->last_count++] = correct_memory(set, found);
     for (size_t i = 0; i < found->count; i++)
         for (size_t k = 0; k < set->count; k++) {
             const bj_level *level = &set->level[k];
             replicates *into = &r->level[i];
-            bj_level corrected = *level;
-            corrected.latency *= factor_of(found, i);
-            corrected.next_latency *= factor_of(found, i + 1);
-            if (factor_of(found, i) != 1 || factor_of(found, i + 1) != 1)
-                bj_stats_measure_size(s, set, k, &corrected);
+            bj_level corrected = correct_level(s, set, k, found, i);
             if (!same_level(corrected.size_x, found->level[i].size.value))
                 continue;
             into->size[into->count] = corrected.size_x;
@@ -163,15 +178,18 @@ static void close_resampling(const bj_hierarchy_request *q, resampling *r, doubl
         widen(&level->size, level->size_open[0], level->size_open[1]);
         set_interval(from->sample, from->count, tail, &level->size_sample);
         set_interval(from->latency, from->count, tail, &level->latency);
-        widen(&level->latency, level->latency.value / factor_of(found, i), level->latency.value / factor_of(found, i));
+        double read = level->latency.value / factor_of(found, i);
+        widen(&level->latency, read, read);
         if (level->has_capacity) {
             set_interval(from->capacity, from->capacity_count, tail, &level->capacity);
             widen(&level->capacity, fits[i].interval[0], fits[i].interval[1]);
         }
     }
     set_interval(r->last_latency, r->last_count, tail, &found->last_latency);
-    double read = found->last_latency.value / factor_of(found, found->count);
-    widen(&found->last_latency, read, read);
+    if (found->count > 0) {
+        double read = found->level[found->count - 1].level.next_latency / factor_of(found, found->count);
+        widen(&found->last_latency, read, read);
+    }
     found->count_support = (double)r->with_levels[found->count] / (double)r->drawn;
     found->least = found->most = found->count;
     for (size_t n = 0; n <= BJ_LEVELS_MAX; n++)
@@ -282,15 +300,6 @@ static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, 
     }
 }
 
-/* What the revisits of a level say of the next latency is believed of the levels that follow. */
-static void correct_latencies(bj_level_set *set, size_t index, double factor) {
-    set->level[index].next_latency *= factor;
-    if (index + 1 < set->count)
-        set->level[index + 1].latency *= factor;
-    else
-        set->last_latency *= factor;
-}
-
 static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index,
                            bj_hierarchy_level *level) {
     const bj_level *from = &set->level[index];
@@ -302,25 +311,36 @@ static void describe_level(const bj_round_summary *s, const bj_level_set *set, s
     leave_size_open(s, set, index, level->size_open);
 }
 
-static void describe_levels(bj_round_summary *s, bj_level_set *set, double *scratch, bj_occupancy *fits,
+/* From the nearest on: what the revisits of a level say of the next latency is believed of those that follow. */
+static void find_capacities(bj_round_summary *s, bj_level_set *set, double *scratch, bj_occupancy *fits,
                             bj_hierarchy *found) {
     bj_random random;
     bj_random_seed(&random, bj_random_mix(s->request->seed, 2));
+    for (size_t i = 0; i < set->count; i++) {
+        bj_stats_find_capacity(s, set, i, scratch, &fits[i], found);
+        found->level[i].p =
+            test_step(s->request, &set->level[i], next_plateau_end(set, i, s->request), &random, scratch);
+        set->level[i].next_latency *= found->level[i].next_factor;
+        if (i + 1 < set->count)
+            set->level[i + 1].latency *= found->level[i].next_factor;
+    }
+}
+
+static void describe_levels(bj_round_summary *s, bj_level_set *set, double *scratch, bj_occupancy *fits,
+                            bj_hierarchy *found) {
+    bj_level_set read = *set;
     found->count = set->count;
     found->memory_hides_edge = set->memory_hides_edge;
-    for (size_t i = 0; i < set->count && !s->request->levels_only; i++) {
-        bj_hierarchy_level *level = &found->level[i];
-        bj_stats_find_capacity(s, set, i, scratch, &fits[i], found);
-        level->p = test_step(s->request, &set->level[i], next_plateau_end(set, i, s->request), &random, scratch);
-        correct_latencies(set, i, level->next_factor);
-    }
-    for (size_t i = 0; i < set->count; i++) {
-        bool corrected = factor_of(found, i) != 1 || factor_of(found, i + 1) != 1;
-        if (corrected && !s->request->levels_only)
-            bj_stats_measure_size(s, set, i, &set->level[i]);
+    for (size_t i = 0; i < set->count; i++)
+        found->level[i].next_factor = 1;
+    if (!s->request->levels_only)
+        find_capacities(s, set, scratch, fits, found);
+    for (size_t i = 0; i < set->count; i++)
+        set->level[i] = correct_level(s, &read, i, found, i);
+    for (size_t i = 0; i < set->count; i++)
         describe_level(s, set, i, &found->level[i]);
-    }
-    found->last_latency = (bj_estimate){set->last_latency, {set->last_latency, set->last_latency}};
+    double memory = correct_memory(&read, found);
+    found->last_latency = (bj_estimate){memory, {memory, memory}};
 }
 
 bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {

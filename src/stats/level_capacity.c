@@ -155,7 +155,6 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
     bool by_ramp = bj_stats_fit_capacity(s, from, index, set->count, expected, NULL, scratch, fit);
     bool by_revisits = index > 0 && fit_revisits(s, set, index, found, &revisited);
     /* Where the next plateau begins, this level still hits now and then; the revisits tell what a miss costs. */
-    level->next_factor = 1;
     if (by_revisits && bj_stats_explains_ramp(&revisited, from))
         level->next_factor = revisited.high / from->next_latency;
     if (by_ramp) {

@@ -10,7 +10,7 @@
 bool bj_stats_fit_capacity(const bj_round_summary *s, const bj_level *level, size_t index, size_t level_count,
                            bj_replacement expected, const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit);
 
-/* Files the capacity of a level in `found`, which has those of the nearer ones. */
+/* Files the capacity of a level in `found`, which has those of the nearer ones and a next_factor of 1. */
 void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t index, double *scratch,
                             bj_occupancy *fit, bj_hierarchy *found);
 

@@ -356,6 +356,47 @@ static void test_sizes_that_a_tlb_ends(void **state) {
     free(made);
 }
 
+/* A second level that hits far beyond its capacity, as prefetches of a buddy's line make it: the next plateau reads too
+ * low. Walks with four visits a line tell what a miss costs. */
+static void test_latency_by_revisits(void **state) {
+    (void)state;
+    const double second = 256 * KIB, third = 40;
+    const made_up_machine machine = {
+        .caches = {{32 * KIB, 4, 8, false}, {second, 12, 8, false}, {16 * MIB, third, 8, false}},
+        .cache_count = 3,
+        .memory = 150};
+    const bj_occupancy_shape lru = {8, false, BJ_REPLACE_LRU, 0}, paired = {8, false, BJ_REPLACE_PAIRED, 0},
+                             often = {8, false, BJ_REPLACE_LRU, 4};
+    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    for (size_t r = 0; r < 8; r++)
+        for (size_t i = 0; i < made->count; i++) {
+            double ratio = made->x[i] / second;
+            made->walk[r][i] += (third - 12) * (bj_stats_predict_occupancy_misses(&paired, ratio) -
+                                                bj_stats_predict_occupancy_misses(&lru, ratio));
+        }
+    double x[POINTS_MAX], y[ROUNDS_MAX][POINTS_MAX];
+    const double *rows[ROUNDS_MAX];
+    size_t count = make_grid(320 * KIB, 1280 * KIB, 2, x);
+    for (size_t r = 0; r < 8; r++) {
+        rows[r] = y[r];
+        for (size_t i = 0; i < count; i++)
+            y[r][i] = 4 + (12 - 4) * bj_stats_predict_occupancy_misses(&often, x[i] / (32 * KIB)) +
+                      (third - 12) * bj_stats_predict_occupancy_misses(&often, x[i] / second);
+    }
+    bj_hierarchy_request request = request_of(made, 1);
+    bj_hierarchy read = find(&request);
+    request.revisits[0] = (bj_revisit_rounds){.x = x, .count = count, .rounds = rows, .round_count = 8, .visits = 4};
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 3);
+    assert_true(read.level[2].latency.value < 0.97 * third);
+    assert_true(is_near(found.level[2].latency.value, third, 0.025));
+    /* What was read stays possible. */
+    assert_true(holds(&found.level[2].latency, read.level[2].latency.value));
+    /* Memory's is read where the largest walks are, which these revisits say nothing of. */
+    assert_true(found.last_latency.value == read.last_latency.value);
+    free(made);
+}
+
 static void test_missing_values(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 3; seed++) {
@@ -547,6 +588,7 @@ int main(void) {
         cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
         cmocka_unit_test(test_twins_remove_a_dear_tlb),
         cmocka_unit_test(test_sizes_that_a_tlb_ends),
+        cmocka_unit_test(test_latency_by_revisits),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_nothing_measured),
         cmocka_unit_test(test_flat_rounds),

@@ -7,6 +7,9 @@
 #include "probes/cache_samples.h"
 #include "stats/hierarchy.h"
 
+const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES] = {
+    {"cache.revisit_8", 8}, {"cache.revisit_4", 4}, {"cache.revisit_2", 2}};
+
 /* Base pages lie on frames that chance chose. */
 static bool has_lucky_frames(const bj_curve *walk) {
     return strcmp(walk->y_name, BJ_CACHE_BASE_PAGES) == 0;
@@ -35,19 +38,14 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
             spread->round_count < packed->round_count ? spread->round_count : packed->round_count;
         request.packing = BJ_CACHE_PACKING;
     }
-    const struct {
-        const char *curve;
-        double visits;
-    } revisits[] = {{BJ_CACHE_REVISIT_8, 8}, {BJ_CACHE_REVISIT_4, 4}, {BJ_CACHE_REVISIT_2, 2}};
-    _Static_assert(sizeof revisits / sizeof revisits[0] == BJ_REVISIT_CURVES, "one request a curve");
     for (size_t i = 0; i < BJ_REVISIT_CURVES; i++) {
-        const bj_curve *curve = bj_curves_find(samples, revisits[i].curve);
+        const bj_curve *curve = bj_curves_find(samples, bj_cache_revisits[i].curve);
         if (curve != NULL)
             request.revisits[i] = (bj_revisit_rounds){.x = curve->x,
                                                       .count = curve->x_count,
                                                       .rounds = (const double *const *)curve->rounds,
                                                       .round_count = curve->round_count,
-                                                      .visits = revisits[i].visits};
+                                                      .visits = bj_cache_revisits[i].visits};
     }
     const bj_curve *look = bj_curves_find(samples, BJ_CACHE_LOOK);
     if (look != NULL && look->x_count > 0 && look->round_count > 0 && !isnan(look->rounds[0][look->x_count - 1])) {
@@ -282,8 +280,7 @@ static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_es
     return BJ_OK;
 }
 
-/* The latency of level `index`, or of memory behind the last one: what it may be besides, and how sure that leaves us.
- */
+/* The latency of level `index`, or of memory behind the last one: what else it may be, and how sure that leaves us. */
 static bj_confidence open_latency(const cache_answer *a, size_t index, bj_confidence confidence, bj_estimate *latency) {
     const bj_hierarchy *found = &a->found;
     double gained = index > 0 ? found->level[index - 1].next_gained : 0;

@@ -14,10 +14,14 @@
 #define BJ_CACHE_SPREAD "cache.spread"
 #define BJ_CACHE_PACKED "cache.packed"
 #define BJ_CACHE_PACKING 8u
-/* Walks that come back to every line eight, four or two times a lap, at random moments (stats/occupancy.h). */
-#define BJ_CACHE_REVISIT_8 "cache.revisit_8"
-#define BJ_CACHE_REVISIT_4 "cache.revisit_4"
-#define BJ_CACHE_REVISIT_2 "cache.revisit_2"
+/* Walks that come back to every line several times a lap, at random moments (stats/occupancy.h): most visits first. */
+typedef struct {
+    const char *curve;
+    unsigned visits;
+} bj_cache_revisit;
+
+extern const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES];
+
 /* The y axis says which pages the walk had. */
 #define BJ_CACHE_HUGE_PAGES "latency_huge_pages"
 #define BJ_CACHE_BASE_PAGES "latency_base_pages"

@@ -50,9 +50,7 @@
 #define POINTS_MAX 512u
 /* Walks with several visits a line are as many times longer: fewer of them the larger the level, none of the largest.
  * Two leave a seventh open between the replacements. */
-#define EIGHT_VISITS_BELOW_BYTES (1 * MIB)
-#define FOUR_VISITS_BELOW_BYTES (12 * MIB)
-#define REVISIT_BELOW_BYTES (64 * MIB)
+static const double revisit_below_bytes[BJ_REVISIT_CURVES] = {1 * MIB, 12 * MIB, 64 * MIB};
 /* Where a line is visited v times a lap, what hits is told best a little beyond the capacity, which is not known yet:
  * up to so many times the begin of the ramp, and with two visits up to less, where most of them hit once more. */
 #define REVISIT_LAST 5.0
@@ -276,12 +274,15 @@ static void add_revisits(cache_run *run, const bj_hierarchy *found) {
         /* Up to where the next level begins to miss, and no further than says something. */
         double last = i + 1 < found->count ? found->level[i + 1].level.ramp_first_x / 1.2 : INFINITY;
         walk_kind kind = dense_kind(run);
-        unsigned visits = size <= EIGHT_VISITS_BELOW_BYTES && kind.grain_bytes >= 64 ? 8
-                          : size <= FOUR_VISITS_BELOW_BYTES                          ? 4
-                                                                                     : 2;
-        if (size > REVISIT_BELOW_BYTES)
+        size_t k = 0;
+        /* Each visit goes to a word of its own. */
+        while (k < BJ_REVISIT_CURVES &&
+               (size > revisit_below_bytes[k] || kind.grain_bytes < bj_cache_revisits[k].visits * BJ_WALK_WORD_BYTES))
+            k++;
+        if (k == BJ_REVISIT_CURVES)
             continue;
-        kind.curve = visits == 8 ? BJ_CACHE_REVISIT_8 : visits == 4 ? BJ_CACHE_REVISIT_4 : BJ_CACHE_REVISIT_2;
+        unsigned visits = bj_cache_revisits[k].visits;
+        kind.curve = bj_cache_revisits[k].curve;
         kind.grain_bytes /= visits;
         double furthest = size * (visits == 2 ? REVISIT_TWICE_LAST : REVISIT_LAST);
         add_grid(run, size * 1.3, fmin(furthest, last), STRIDE_COARSE, kind);

@@ -28,7 +28,7 @@
 #define SUPPORT_MEDIUM 0.9
 /* A model that is off by this many standard errors around the edge does not explain it. */
 #define POOR_FIT 5.0
-/* Around an edge: where the ramp of a level of four ways and more lies. */
+/* Around an edge: where the ramp of a level of three ways and more lies. */
 #define EDGE 1.4
 /* What is left of disturbance in the quietest rounds, and of the caches in the difference of the twins. */
 #define SYSTEMATIC 0.02

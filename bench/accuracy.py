@@ -190,10 +190,8 @@ def find_begun(options, path, seed):
     kept = ("clock", "cache")
     profile["probes"] = {name: probe for name, probe in profile["probes"].items() if name in kept}
     profile["curves"] = {name: curve for name, curve in profile["curves"].items() if curve["probe"] in kept}
-    methods = {answer["method"].split("/")[0] for name, answer in profile["characteristics"].items()
-               if name in ("cache.levels", "cpu.clock_ghz")}
     profile["characteristics"] = {name: answer for name, answer in profile["characteristics"].items()
-                                  if answer["method"].split("/")[0] in methods}
+                                  if set(answer["evidence"]) & set(profile["curves"])}
     profile["run"]["seed"] = seed
     return json.dumps(profile)
 
@@ -225,8 +223,8 @@ class Tally:
 
     def add(self, kind, verdict, covers, confidence, quiet, rightly=False):
         row = self.rows.setdefault(kind, dict.fromkeys(
-            ("right", "wrong", "undetermined", "rightly undetermined", "confident wrong", "timid right", "covered", "intervals", "quiet right",
-             "quiet high"), 0))
+            ("right", "wrong", "undetermined", "rightly undetermined", "confident wrong", "timid right", "covered",
+             "intervals", "quiet right", "quiet high"), 0))
         row[verdict] += 1
         row["rightly undetermined"] += verdict == "undetermined" and rightly
         row["confident wrong"] += verdict == "wrong" and confidence == "high"
@@ -311,8 +309,9 @@ def judge_tally(tally):
                 ("interval covers", 100 * row["covered"] / max(1, row["intervals"]), lambda v: v >= LEAST_COVERED)):
             if not good(value):
                 missed.append("- misses the aim: %s, %s %.1f%%" % (kind, what, value))
-    return lines + (missed or ["- all aims met: right at least %g%%, confident wrong at most %g%%, high when quiet at least %g%%, interval "
-                     "covers at least %g%%" % (LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)])
+    met = "- all aims met: right at least %g%%, confident wrong at most %g%%, high when quiet at least %g%%, interval covers at least %g%%" % (
+        LEAST_RIGHT, MOST_CONFIDENT_WRONG, LEAST_HIGH_WHEN_QUIET, LEAST_COVERED)
+    return lines + (missed or [met])
 
 
 def judge_run(answers, truth, machine, probes, tally):

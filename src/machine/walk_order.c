@@ -24,21 +24,29 @@ static void fill_ascending(uint32_t *places, size_t count, size_t first_byte, si
         places[i] = (uint32_t)((first_byte + i * step) / BJ_WALK_WORD_BYTES);
 }
 
-static void order_blocks(const bj_walk_shape *shape, size_t count, bj_random *random, uint32_t *places) {
-    size_t per_block = shape->page_bytes / shape->grain_bytes > 0 ? shape->page_bytes / shape->grain_bytes : 1;
-    size_t blocks = count / per_block;
+static void swap_places(uint32_t *one, uint32_t *other) {
+    uint32_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+static void order_pairs(const bj_walk_shape *shape, size_t count, bj_random *random, uint32_t *places) {
+    size_t distance = shape->pair_bytes / shape->grain_bytes;
+    size_t pairs = count / (2 * distance) * distance;
     uint32_t grain_words = (uint32_t)(shape->grain_bytes / BJ_WALK_WORD_BYTES);
     uint32_t first_word = (uint32_t)(shape->first_byte / BJ_WALK_WORD_BYTES);
-    /* Block numbers first, at the front; then each is replaced by its places, from the back so as to overwrite none. A
-     * remainder that fills no block keeps its ascending places at the end. */
-    for (size_t i = 0; i < blocks; i++)
+    /* Numbers of pairs first, at the front; then each is replaced by its places, from the back so as to overwrite none.
+     * What is left over at the end of the buffer keeps its ascending places. */
+    for (size_t i = 0; i < pairs; i++)
         places[i] = (uint32_t)i;
-    bj_random_shuffle_u32(random, places, blocks);
-    for (size_t i = blocks; i-- > 0;) {
-        uint32_t block = places[i];
-        for (size_t k = 0; k < per_block; k++)
-            places[i * per_block + k] = first_word + (uint32_t)(block * per_block + k) * grain_words;
-        bj_random_shuffle_u32(random, places + i * per_block, per_block);
+    bj_random_shuffle_u32(random, places, pairs);
+    for (size_t i = pairs; i-- > 0;) {
+        size_t pair = places[i], grain = pair / distance * 2 * distance + pair % distance;
+        places[2 * i] = first_word + (uint32_t)grain * grain_words;
+        places[2 * i + 1] = first_word + (uint32_t)(grain + distance) * grain_words;
+        /* In either direction, lest a prefetcher of the next line is served. */
+        if (bj_random_below(random, 2) == 0)
+            swap_places(&places[2 * i], &places[2 * i + 1]);
     }
 }
 
@@ -58,8 +66,8 @@ void bj_machine_order_places(bj_walk_order order, const bj_walk_shape *shape, bj
     }
     case BJ_ORDER_STRIDE_1K:
         break;
-    case BJ_ORDER_BLOCKS:
-        order_blocks(shape, count, random, places);
+    case BJ_ORDER_PAIRS:
+        order_pairs(shape, count, random, places);
         break;
     }
 }

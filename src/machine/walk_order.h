@@ -11,14 +11,15 @@ typedef enum {
     BJ_ORDER_RANDOM,         /* all lines in one random order: neither prefetcher nor early revisit can hide a miss */
     BJ_ORDER_PAGE_SEGMENTED, /* 2012 paper: the lines of a page in random order, then the next page */
     BJ_ORDER_STRIDE_1K,      /* Servet's mcalibrator: every 1 KiB, ascending */
-    BJ_ORDER_BLOCKS          /* pages (of any size) in random order, each exhausted in random order: pairs, and so on */
+    BJ_ORDER_PAIRS           /* lines pair_bytes apart one right after the other, pairs in random order */
 } bj_walk_order;
 
 typedef struct {
     size_t first_byte;  /* where in the arena the buffer starts */
     size_t bytes;       /* its size */
     size_t grain_bytes; /* distance of neighbouring places (the line, or a guess below it) */
-    size_t page_bytes;  /* segment of BJ_ORDER_PAGE_SEGMENTED and BJ_ORDER_BLOCKS */
+    size_t page_bytes;  /* segment of BJ_ORDER_PAGE_SEGMENTED */
+    size_t pair_bytes;  /* of BJ_ORDER_PAIRS: a multiple of the grain */
 } bj_walk_shape;
 
 /* How many places the order visits. */

@@ -20,8 +20,13 @@
 #define FIRST_GRAIN_BYTES 32u
 #define LAST_GRAIN_BYTES 256u
 #define PAIR_TRIES 5u
-/* Pairs that share a line save half of the cost of missing the first level, others nothing: halfway, and a bit. */
-#define PAIR_SAVES 0.3
+/* Missing the first level adds this share of its time at least. */
+#define MISS_ADDS 0.5
+/* Beyond any line, within any page. */
+#define FAR_PAIR_BYTES 1024u
+/* Pairs that share a line save 0.29 (of twice the first level, where a line's second visit hits by itself now and then)
+ * to 0.5 (far beyond) of the cost of missing the first level, others nothing: halfway. */
+#define PAIR_SAVES 0.2
 /* Half of the smallest first level that is worth a thought. */
 #define FIRST_BYTES 2048.0
 /* The packed twin needs two grains of the longest line in each eighth. */
@@ -141,17 +146,46 @@ static void add_grid(cache_run *run, double first, double last, unsigned stride,
     }
 }
 
-/* The smallest working set, an octave apart, that is clearly slower than the first, and the time of that; 0: none. */
-static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_ns, bj_error *error) {
+/* What pairs of places tell, one visited right after the other. */
+typedef struct {
+    double first_ns; /* within the first level */
+    double miss_ns;  /* what missing it adds, without the TLB's part */
+    double saved_ns; /* of that, by pairs side by side */
+    double spent_ns; /* in all: least with the luckiest frames of the next level, and undisturbed */
+} pair_costs;
+
+/* One try: a walk in random order, one in pairs side by side, and one in pairs on a page that no line holds both of. On
+ * the same frames, since those decide what the next level hits. */
+static bj_status time_pairs(cache_run *run, double bytes, pair_costs *costs, bj_error *error) {
+    bj_sweep_point apart = dense_point(run, bytes);
+    apart.placed = true;
+    apart.first_byte = bj_sweep_choose_place(&run->sweep, bytes);
+    bj_sweep_point near = apart, far = apart;
+    near.order = far.order = BJ_ORDER_PAIRS;
+    near.pair_bytes = run->grain_bytes;
+    far.pair_bytes = FAR_PAIR_BYTES;
+    double apart_ns = 0, near_ns = 0, far_ns = 0;
+    bj_status status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
+    if (status == BJ_OK)
+        status = bj_sweep_measure(&run->sweep, &near, &near_ns, error);
+    if (status == BJ_OK)
+        status = bj_sweep_measure(&run->sweep, &far, &far_ns, error);
+    if (bytes == FIRST_BYTES)
+        costs->first_ns = apart_ns;
+    /* Of the TLB's part, any pair on one page saves half. */
+    costs->miss_ns = 2 * far_ns - apart_ns - costs->first_ns;
+    costs->saved_ns = far_ns - near_ns;
+    costs->spent_ns = apart_ns + near_ns + far_ns;
+    return status;
+}
+
+/* The smallest working set, an octave apart, that the first level clearly misses; 0: none. */
+static bj_status find_beyond_first(cache_run *run, double *bytes, pair_costs *costs, bj_error *error) {
     bj_status status = BJ_OK;
-    *bytes = *first_ns = 0;
+    *bytes = 0;
     for (double at = FIRST_BYTES; at <= (double)run->sweep.arena_bytes && status == BJ_OK; at *= 2) {
-        bj_sweep_point point = dense_point(run, at);
-        double ns = 0;
-        status = bj_sweep_measure(&run->sweep, &point, &ns, error);
-        if (at == FIRST_BYTES)
-            *first_ns = ns;
-        if (status == BJ_OK && ns > 1.5 * *first_ns) {
+        status = time_pairs(run, at, costs, error);
+        if (status == BJ_OK && costs->miss_ns > MISS_ADDS * costs->first_ns) {
             *bytes = at;
             break;
         }
@@ -159,33 +193,27 @@ static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_
     return status;
 }
 
-/* Is a line longer than the grain? Walks beyond the first level, inside the next, with both places of a pair visited
- * one right after the other, against fully random ones. */
-static bj_status share_a_line(cache_run *run, double bytes, double first_ns, bool *share, bj_error *error) {
-    bj_sweep_point apart = dense_point(run, bytes), pairs = apart;
-    pairs.order = BJ_ORDER_BLOCKS;
-    pairs.block_bytes = 2 * run->grain_bytes;
-    double apart_least_ns = INFINITY, pairs_least_ns = INFINITY;
+/* Is a line longer than the grain? Walks beyond the first level, inside the next: what spills over into a third level
+ * hides what is saved. */
+static bj_status share_a_line(cache_run *run, double bytes, const pair_costs *first, bool *share, bj_error *error) {
+    pair_costs least = {.spent_ns = INFINITY}, now = *first;
     bj_status status = BJ_OK;
     for (unsigned i = 0; i < PAIR_TRIES && status == BJ_OK; i++) {
-        double apart_ns = 0, pairs_ns = 0;
-        status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
-        if (status == BJ_OK)
-            status = bj_sweep_measure(&run->sweep, &pairs, &pairs_ns, error);
-        apart_least_ns = fmin(apart_least_ns, apart_ns);
-        pairs_least_ns = fmin(pairs_least_ns, pairs_ns);
+        status = time_pairs(run, bytes, &now, error);
+        if (now.spent_ns < least.spent_ns)
+            least = now;
     }
-    /* The least of each: disturbance and unlucky frames of the next level both add time, to either kind of walk. */
-    *share = apart_least_ns - pairs_least_ns > PAIR_SAVES * (apart_least_ns - first_ns);
+    *share = least.saved_ns > PAIR_SAVES * fmax(least.miss_ns, MISS_ADDS * least.first_ns);
     return status;
 }
 
 static bj_status find_grain(cache_run *run, bj_error *error) {
-    double beyond = 0, first_ns = 0;
-    bj_status status = find_beyond_first(run, &beyond, &first_ns, error);
+    double beyond = 0;
+    pair_costs costs = {0};
+    bj_status status = find_beyond_first(run, &beyond, &costs, error);
     bool share = status == BJ_OK && beyond > 0;
     while (share && run->grain_bytes < LAST_GRAIN_BYTES && status == BJ_OK) {
-        status = share_a_line(run, 2 * beyond, first_ns, &share, error);
+        status = share_a_line(run, 2 * beyond, &costs, &share, error);
         if (share)
             run->grain_bytes *= 2;
     }

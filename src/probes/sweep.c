@@ -88,17 +88,20 @@ bj_status bj_sweep_walk(bj_sweep *sweep, const uint32_t *places, size_t count, d
     return BJ_OK;
 }
 
+size_t bj_sweep_choose_place(bj_sweep *sweep, double bytes) {
+    size_t page_bytes = sweep->request->machine->facts.page_bytes;
+    return bj_random_below(&sweep->random, (sweep->arena_bytes - (size_t)bytes) / page_bytes + 1) * page_bytes;
+}
+
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) {
     bj_machine *machine = sweep->request->machine;
-    size_t page_bytes = machine->facts.page_bytes;
     bj_walk_shape shape = {.bytes = (size_t)point->bytes,
                            .grain_bytes = point->grain_bytes,
-                           .page_bytes = point->block_bytes > 0 ? point->block_bytes : page_bytes};
+                           .page_bytes = machine->facts.page_bytes,
+                           .pair_bytes = point->pair_bytes};
     if (shape.bytes > sweep->arena_bytes)
         return bj_base_set_error(error, BJ_ERR_FAILED, "a working set of %zu bytes exceeds the arena", shape.bytes);
-    /* Anywhere in the arena: points of a round share frames no more than they must. */
-    shape.first_byte =
-        bj_random_below(&sweep->random, (sweep->arena_bytes - shape.bytes) / page_bytes + 1) * page_bytes;
+    shape.first_byte = point->placed ? point->first_byte : bj_sweep_choose_place(sweep, point->bytes);
 
     bool sparse = point->one_in > 1;
     size_t count =

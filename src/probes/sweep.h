@@ -13,8 +13,10 @@ typedef struct {
     double bytes; /* extent of the working set */
     bj_walk_order order;
     size_t grain_bytes;
-    size_t one_in;      /* 0: every grain; else the sparse twin with one grain in so many */
-    size_t block_bytes; /* of BJ_ORDER_BLOCKS */
+    size_t one_in;     /* 0: every grain; else the sparse twin with one grain in so many */
+    size_t pair_bytes; /* of BJ_ORDER_PAIRS */
+    bool placed;       /* at first_byte of the arena; else anywhere: points share frames no more than they must */
+    size_t first_byte; /* a multiple of the page */
 } bj_sweep_point;
 
 typedef struct {
@@ -36,7 +38,9 @@ void bj_sweep_init(bj_sweep *sweep, const bj_measure_request *request, uint64_t 
 void bj_sweep_free(bj_sweep *sweep);
 /* A fresh arena in place of the last. Falls back to base pages, then to smaller arenas (not below least_bytes). */
 bj_status bj_sweep_open_arena(bj_sweep *sweep, size_t least_bytes, bj_error *error) BJ_WARN_UNUSED;
-/* One point somewhere in the open arena; ns is the least of the repetitions. */
+/* A first byte for a working set in the open arena, at random. */
+size_t bj_sweep_choose_place(bj_sweep *sweep, double bytes);
+/* One point of the open arena; ns is the least of the repetitions. */
 bj_status bj_sweep_measure(bj_sweep *sweep, const bj_sweep_point *point, double *ns, bj_error *error) BJ_WARN_UNUSED;
 /* Room for `count` places at sweep->places, for a walk of the caller's own. */
 bj_status bj_sweep_reserve_places(bj_sweep *sweep, size_t count, bj_error *error) BJ_WARN_UNUSED;

@@ -14,13 +14,14 @@
 #include "machine/walk_order.h"
 
 static const bj_walk_order all_orders[] = {BJ_ORDER_RANDOM, BJ_ORDER_PAGE_SEGMENTED, BJ_ORDER_STRIDE_1K,
-                                           BJ_ORDER_BLOCKS};
+                                           BJ_ORDER_PAIRS};
 
 /* Sizes from one line to more than fits pages evenly, at the arena's start and inside it. */
 static const bj_walk_shape shapes[] = {
-    {0, 4096, 64, 4096},      {0, 65536, 64, 4096},     {12288, 65536, 64, 4096},      {8192, 40000, 64, 4096},
-    {4096, 5120, 64, 4096},   {0, 64, 64, 4096},        {0, 1048576, 128, 4096},       {4096, 300032, 256, 512},
-    {1 << 20, 8192, 64, 128}, {1 << 20, 8256, 64, 128}, {65536, 1 << 19, 64, 1 << 16}, {0, 8192, 512, 256},
+    {0, 4096, 64, 4096, 64},        {0, 65536, 64, 4096, 1024},         {12288, 65536, 64, 4096, 128},
+    {8192, 40000, 64, 4096, 1024},  {4096, 5120, 64, 4096, 1024},       {0, 64, 64, 4096, 64},
+    {0, 1048576, 128, 4096, 1024},  {4096, 300032, 256, 512, 256},      {1 << 20, 8192, 64, 128, 4096},
+    {1 << 20, 8256, 64, 128, 8192}, {65536, 1 << 19, 64, 1 << 16, 192}, {0, 8192, 512, 256, 512},
 };
 #define SHAPES (sizeof shapes / sizeof shapes[0])
 
@@ -74,7 +75,7 @@ static void test_every_place_once_and_inside(void **state) {
 
 static void test_random_order_differs_by_seed(void **state) {
     (void)state;
-    const bj_walk_order orders[] = {BJ_ORDER_RANDOM, BJ_ORDER_PAGE_SEGMENTED, BJ_ORDER_BLOCKS};
+    const bj_walk_order orders[] = {BJ_ORDER_RANDOM, BJ_ORDER_PAGE_SEGMENTED, BJ_ORDER_PAIRS};
     for (size_t o = 0; o < 3; o++) {
         size_t count;
         uint32_t *one = order_places(orders[o], &shapes[2], 1, &count);
@@ -91,7 +92,7 @@ static void test_random_order_differs_by_seed(void **state) {
 /* Of 16,384 places a shuffle leaves one where it was, and one is followed by its neighbour, on average. */
 static void test_random_order_is_random(void **state) {
     (void)state;
-    bj_walk_shape shape = {0, 1 << 20, 64, 4096};
+    bj_walk_shape shape = {0, 1 << 20, 64, 4096, 0};
     size_t count, at_home = 0, neighbours = 0, same_page = 0;
     uint32_t *places = order_places(BJ_ORDER_RANDOM, &shape, 7, &count);
     for (size_t i = 0; i + 1 < count; i++) {
@@ -133,31 +134,23 @@ static void test_page_segmented_exhausts_a_page_first(void **state) {
     }
 }
 
-static void test_blocks_exhaust_a_block_first(void **state) {
+static void test_pairs_follow_each_other(void **state) {
     (void)state;
-    const size_t chosen[] = {1, 2, 6, 7, 8, 10};
-    for (size_t i = 0; i < 6; i++) {
-        const bj_walk_shape *shape = &shapes[chosen[i]];
-        size_t count;
-        uint32_t *places = order_places(BJ_ORDER_BLOCKS, shape, i, &count);
-        assert_pages_exhausted(places, count, shape, false);
+    for (size_t distance = 64; distance <= 1024; distance *= 2) {
+        bj_walk_shape shape = {4096, 65536, 64, 4096, distance};
+        size_t count, forward = 0, neighbours = 0;
+        uint32_t *places = order_places(BJ_ORDER_PAIRS, &shape, 5, &count);
+        assert_int_equal(count, 1024);
+        for (size_t i = 0; i < count; i += 2) {
+            assert_int_equal(byte_of(places[i]) ^ byte_of(places[i + 1]), distance);
+            forward += places[i] < places[i + 1];
+            neighbours += i > 0 && (byte_of(places[i]) ^ byte_of(places[i - 1])) == distance;
+        }
+        /* In either direction, lest a next-line prefetcher is served: 256 expected, standard deviation 11. */
+        assert_in_range(forward, 200, 312);
+        assert_true(neighbours < 8); /* one pair after the other only by chance */
         free(places);
     }
-}
-
-static void test_pairs_are_adjacent(void **state) {
-    (void)state;
-    bj_walk_shape shape = {4096, 65536, 64, 128};
-    size_t count, forward = 0;
-    uint32_t *places = order_places(BJ_ORDER_BLOCKS, &shape, 5, &count);
-    assert_int_equal(count, 1024);
-    for (size_t i = 0; i < count; i += 2) {
-        assert_int_equal(byte_of(places[i]) ^ byte_of(places[i + 1]), 64);
-        forward += places[i] < places[i + 1];
-    }
-    /* In either direction, lest a next-line prefetcher is served: 256 expected, standard deviation 11. */
-    assert_in_range(forward, 200, 312);
-    free(places);
 }
 
 static void test_stride_ascends_by_1k(void **state) {
@@ -204,7 +197,7 @@ static void test_sparse_has_one_of_each_group(void **state) {
 /* Every place of a group is taken at times: a fixed one would favour some cache sets. */
 static void test_sparse_favours_no_place(void **state) {
     (void)state;
-    bj_walk_shape shape = {0, 4 << 20, 64, 4096};
+    bj_walk_shape shape = {0, 4 << 20, 64, 4096, 0};
     size_t count = bj_machine_count_sparse(&shape, 64), of_place[64] = {0};
     assert_int_equal(count, 1024);
     uint32_t places[1024];
@@ -290,8 +283,7 @@ int main(void) {
         cmocka_unit_test(test_random_order_differs_by_seed),
         cmocka_unit_test(test_random_order_is_random),
         cmocka_unit_test(test_page_segmented_exhausts_a_page_first),
-        cmocka_unit_test(test_blocks_exhaust_a_block_first),
-        cmocka_unit_test(test_pairs_are_adjacent),
+        cmocka_unit_test(test_pairs_follow_each_other),
         cmocka_unit_test(test_stride_ascends_by_1k),
         cmocka_unit_test(test_sparse_has_one_of_each_group),
         cmocka_unit_test(test_sparse_favours_no_place),

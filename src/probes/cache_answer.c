@@ -26,6 +26,7 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                                     .round_count = walk->round_count,
                                     .seed = seed,
                                     .lucky_frames = has_lucky_frames(walk),
+                                    .huge_pages = strcmp(walk->y_name, BJ_CACHE_HUGE_PAGES) == 0,
                                     .levels_only = levels_only,
                                     .finder = method->finder};
     /* Both were measured at the same extents in every round, but for a last one cut short. */

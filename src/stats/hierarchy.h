@@ -82,6 +82,8 @@ typedef struct {
     /* The pages of a mapping lie where chance put them (base pages): ramps of the physically indexed levels differ
      * between rounds by luck, which goes both ways, and are summed up by the mean instead. */
     bool lucky_frames;
+    /* A first level fits into one page: its lines meet in sets in order. */
+    bool huge_pages;
     uint64_t seed;
     bool levels_only;       /* no resampling, no capacities: where the edges are, while still measuring */
     bj_level_finder finder; /* NULL: bj_stats_find_levels */

@@ -50,6 +50,13 @@ static bool is_scattered(const bj_round_summary *s, const bj_level *level, const
     return on_ramp > 0 && 2 * scattered > on_ramp;
 }
 
+static bj_frames frames_of(const bj_round_summary *s, const bj_level *level, size_t index, const double *y,
+                           const double *error, size_t count) {
+    if (index == 0)
+        return s->request->huge_pages ? BJ_FRAMES_CONTIGUOUS : BJ_FRAMES_UNKNOWN;
+    return s->request->lucky_frames && is_scattered(s, level, y, error, count) ? BJ_FRAMES_RANDOM : BJ_FRAMES_UNKNOWN;
+}
+
 /* What the levels before this one still give to a walk of several visits a line. */
 static double hits_before(const bj_hierarchy *found, const bj_level_set *set, size_t index, double x, double visits) {
     double gained = 0;
@@ -109,7 +116,7 @@ static bool fit_revisits(bj_round_summary *s, const bj_level_set *set, size_t in
                                         .count = count,
                                         .first = level->ramp_first_x / BJ_CAPACITY_BELOW_RAMP,
                                         .last = level->ramp_first_x * CAPACITY_ABOVE_RAMP,
-                                        .random_frames_only = s->request->lucky_frames,
+                                        .frames = s->request->lucky_frames ? BJ_FRAMES_RANDOM : BJ_FRAMES_UNKNOWN,
                                         .visits = curve->visits};
         if (count < REVISITS_LEAST || !bj_stats_fit_occupancy(&request, fit))
             continue;
@@ -136,15 +143,21 @@ bool bj_stats_fit_capacity(const bj_round_summary *s, const bj_level *level, siz
                                     .count = count,
                                     .first = low,
                                     .last = high,
-                                    .random_frames_only = s->request->lucky_frames && index > 0 &&
-                                                          is_scattered(s, level, y, error, count),
+                                    .frames = frames_of(s, level, index, y, error, count),
                                     .expected = expected,
                                     .only = first_fit != NULL ? &first_fit->shape : NULL};
     return bj_stats_fit_occupancy(&request, fit);
 }
 
-/* By the ramp where frames do not matter, since its edge is sharp there, and by the revisits where those contradict it
- * or frames are random. */
+/* Where frames do not matter, an edge is sharp: the ramp then decides unless the revisits contradict it, and even so if
+ * it is as sharp as LRU makes it, since nothing else can be mistaken for that. */
+static bool ramp_decides(const bj_occupancy *ramp, const bj_occupancy *revisited, bool explained) {
+    if (ramp->shape.random_frames || ramp->shape.ways <= FEW_WAYS)
+        return false;
+    bool agree = ramp->capacity >= revisited->interval[0] && ramp->capacity <= revisited->interval[1];
+    return agree || (explained && ramp->shape.replacement == BJ_REPLACE_LRU);
+}
+
 void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t index, double *scratch,
                             bj_occupancy *fit, bj_hierarchy *found) {
     bj_hierarchy_level *level = &found->level[index];
@@ -163,9 +176,7 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
         double hits = 1 - bj_stats_predict_occupancy_misses(&fit->shape, from->next_first_x / fit->capacity);
         level->next_gained = level->next_factor == 1 ? hits * (1 - from->latency / from->next_latency) : 0;
     }
-    bool frames_matter = fit->shape.random_frames || fit->shape.ways <= FEW_WAYS;
-    if (by_ramp && by_revisits && !frames_matter && fit->capacity >= revisited.interval[0] &&
-        fit->capacity <= revisited.interval[1])
+    if (by_ramp && by_revisits && ramp_decides(fit, &revisited, level->ramp_explained))
         by_revisits = false;
     level->disputed = by_revisits && level->ramp_explained &&
                       (fit->interval[0] > revisited.interval[1] || fit->interval[1] < revisited.interval[0]);

@@ -268,9 +268,10 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
     }
 }
 
-static void try_all_shapes(search *s, bool random_frames_only) {
+static void try_all_shapes(search *s, bj_frames frames) {
+    int first = frames == BJ_FRAMES_RANDOM ? 1 : 0, last = frames == BJ_FRAMES_CONTIGUOUS ? 0 : 1;
     for (size_t w = 0; w < WAYS_COUNT; w++)
-        for (int random_frames = random_frames_only ? 1 : 0; random_frames <= 1; random_frames++)
+        for (int random_frames = first; random_frames <= last; random_frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
                 bj_occupancy_shape shape = {ways_tried[w], random_frames != 0, (bj_replacement)r, s->visits};
                 if (s->visits > 1 && r != BJ_REPLACE_LRU && r != BJ_REPLACE_RANDOM)
@@ -372,7 +373,7 @@ static bool fit_points(const bj_occupancy_request *request, bj_occupancy *fit) {
     if (request->only != NULL)
         try_shape(&s, request->only);
     else
-        try_all_shapes(&s, request->random_frames_only);
+        try_all_shapes(&s, request->frames);
     if (isinf(s.best_square))
         return false;
     conclude(&s);

@@ -45,12 +45,19 @@ typedef struct {
 /* Miss share of a walk over x = ratio × capacity. */
 double bj_stats_predict_occupancy_misses(const bj_occupancy_shape *shape, double ratio);
 
+/* How the pages of the walk lie in the cache. */
+typedef enum {
+    BJ_FRAMES_UNKNOWN,
+    BJ_FRAMES_RANDOM,    /* rounds that differ on the ramp have been seen */
+    BJ_FRAMES_CONTIGUOUS /* all on one page */
+} bj_frames;
+
 typedef struct {
     const double *x, *y; /* x ascending, y positive; 3 points at least */
     const double *error; /* standard error of each y, or NULL */
     size_t count;
-    double first, last;             /* capacities are looked for in here */
-    bool random_frames_only;        /* rounds that differ on the ramp have been seen: frames are not contiguous */
+    double first, last; /* capacities are looked for in here */
+    bj_frames frames;
     double visits;                  /* see bj_occupancy_shape */
     bj_replacement expected;        /* of the first level; LRU where that is not known */
     const bj_occupancy_shape *only; /* this shape alone (resampling), or NULL */

@@ -158,7 +158,7 @@ static void test_fit_of_revisits(void **state) {
                                             .count = made.count,
                                             .first = CAPACITY / 2.2,
                                             .last = CAPACITY * 2.3,
-                                            .random_frames_only = true,
+                                            .frames = BJ_FRAMES_RANDOM,
                                             .visits = 8};
             bj_occupancy found;
             assert_true(bj_stats_fit_occupancy(&request, &found));
@@ -195,7 +195,7 @@ static void test_fit_of_an_unknown_shape_under_noise(void **state) {
         }
 }
 
-static void test_random_frames_only(void **state) {
+static void test_frames_that_are_known(void **state) {
     (void)state;
     ramp made;
     make_ramp(&(bj_occupancy_shape){8, false, BJ_REPLACE_BEST, 0}, 0, 0, &made);
@@ -204,9 +204,16 @@ static void test_random_frames_only(void **state) {
     bj_occupancy found;
     assert_true(bj_stats_fit_occupancy(&request, &found));
     assert_false(found.shape.random_frames);
-    request.random_frames_only = true;
+    request.frames = BJ_FRAMES_RANDOM;
     assert_true(bj_stats_fit_occupancy(&request, &found));
     assert_true(found.shape.random_frames);
+    make_ramp(&(bj_occupancy_shape){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
+    request.frames = BJ_FRAMES_UNKNOWN;
+    assert_true(bj_stats_fit_occupancy(&request, &found));
+    assert_true(found.shape.random_frames);
+    request.frames = BJ_FRAMES_CONTIGUOUS;
+    assert_true(bj_stats_fit_occupancy(&request, &found));
+    assert_false(found.shape.random_frames);
 }
 
 /* The unit of y is nobody's business. */
@@ -268,7 +275,7 @@ int main(void) {
         cmocka_unit_test(test_fit_of_revisits),
         cmocka_unit_test(test_fit_of_an_unknown_shape),
         cmocka_unit_test(test_fit_of_an_unknown_shape_under_noise),
-        cmocka_unit_test(test_random_frames_only),
+        cmocka_unit_test(test_frames_that_are_known),
         cmocka_unit_test(test_fit_does_not_depend_on_the_unit),
         cmocka_unit_test(test_nothing_to_fit),
         cmocka_unit_test(test_a_flat_curve_has_no_capacity),

@@ -285,30 +285,43 @@ def poisson(chance, mean):
         count += 1
 
 
-def share_of_hits_exclusive(cache, chain, lines, visits, visits_of_all, seed):
+def share_of_hits_exclusive(cache, chain, lines, visits, visits_of_all, fetched, seed):
+    """`fetched`: into which level the visit of a neighbour brings a line, too, at another moment: into this one ("here"), or
+    the one before, from where it arrives later ("nearer"); None: it does not."""
     chance = random.Random("exclusive %d %d" % (seed, lines))
     hits = asked = 0
     for _ in range(16):
-        visits_at = sorted((chance.random(), line) for line in range(lines) for _ in range(visits))
+        moments = [(chance.random(), line, True) for line in range(lines) for _ in range(visits)]
+        if fetched is not None:
+            moments += [(chance.random(), line, False) for line in range(lines)]
+        moments.sort()
         delay = {}
-        for moment, line in visits_at:
-            delay[(moment, line)] = sum(stays(chance, nearer, visits_of_all) for nearer in chain)
+        for moment, line, demanded in moments:
+            passed = chain if demanded else chain[-1:] if fetched == "nearer" else []
+            delay[(moment, line)] = sum(stays(chance, nearer, visits_of_all) for nearer in passed)
         here, arriving = [], {}
         for lap in range(20):
-            for moment, line in visits_at:
+            for moment, line, demanded in moments:
                 now = lap + moment
                 # What left the nearer levels in the meantime arrives in that order.
                 due = sorted((when, other) for other, when in arriving.items() if when <= now)
                 for _, other in due:
                     del arriving[other]
-                    if len(here) == cache["ways"]:
+                    if other in here:
+                        here.remove(other)
+                    elif len(here) == cache["ways"]:
                         here.pop(0)
                     here.append(other)
                 hit = line in here or line in arriving
                 if line in here:
                     here.remove(line)
-                arriving[line] = now + delay[(moment, line)]
-                if lap >= 8:
+                if demanded or fetched == "nearer":
+                    arriving[line] = max(arriving.get(line, 0), now + delay[(moment, line)])
+                else:
+                    if len(here) == cache["ways"]:
+                        here.pop(0)
+                    here.append(line)
+                if lap >= 8 and demanded:
                     hits += hit
                     asked += 1
     return hits / asked
@@ -428,12 +441,13 @@ class Level:
         # What nearer levels hold changes slowly with the size: in steps of two hundredths.
         key = (lines, round(math.log(size, STEP)) if self.chain else 0)
         if key not in self.tables:
-            if self.aligned:
+            if self.aligned and not self.prefetched:
                 others = STEP ** key[1] / cache["line"] / cache["sets"]
                 self.tables[key] = share_of_hits_aligned(cache, self.chain[0], lines, others, self.visits, 1)
             elif self.chain:
                 visits_of_all = STEP ** key[1] / cache["line"] * self.visits
-                self.tables[key] = share_of_hits_exclusive(cache, self.chain, lines, self.visits, visits_of_all, 1)
+                fetched = None if not self.prefetched else "here" if self.level == 1 else "nearer"
+                self.tables[key] = share_of_hits_exclusive(cache, self.chain, lines, self.visits, visits_of_all, fetched, 1)
             else:
                 self.tables[key] = share_of_hits(cache, lines, self.visits, self.prefetched, 1)
         return self.tables[key]

@@ -26,6 +26,9 @@ typedef struct {
     void (*read)(const void *memory, size_t bytes, size_t passes);
     void (*write)(void *memory, size_t bytes, size_t passes, uint64_t filler);
     void (*copy)(void *target, const void *source, size_t bytes, size_t passes);
+    /* With stores that pass by the caches; NULL: we know of none. */
+    void (*write_past)(void *memory, size_t bytes, size_t passes, uint64_t filler);
+    void (*copy_past)(void *target, const void *source, size_t bytes, size_t passes);
 } bj_stream_kernels;
 
 /* Eight of the widest vectors. */

@@ -88,6 +88,7 @@ typedef struct {
     bj_arena *arena;
     int cpu; /* OS number */
     bj_stream_kind kind;
+    bool past_caches;         /* stores that fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
     size_t first_byte, bytes; /* multiples of BJ_STREAM_GRAIN_BYTES */
 } bj_stream;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "machine/walk_order.h"
 
 #define FIRST_LEVEL_BYTES 8192u
@@ -54,6 +55,30 @@ static void test_streams_move_data(void **state) {
     assert_true(best_gbs(arena, BJ_STREAM_WRITE, BJ_STREAM_GRAIN_BYTES) < 1000);
     assert_true(best_gbs(arena, BJ_STREAM_COPY, FIRST_LEVEL_BYTES) < 1000);
     machine->verbs->close_arena(machine, arena);
+}
+
+/* All of a range and nothing beyond it, whichever stores. */
+static void test_stores_write_what_they_should(void **state) {
+    (void)state;
+    const bj_stream_kernels *kernels = bj_kernel_pick_streams();
+    enum { BYTES = 4 * BJ_KERNEL_STREAM_BLOCK, GUARD = 64 };
+    uint64_t *source = aligned_alloc(64, BYTES), *target = aligned_alloc(64, BYTES + GUARD);
+    assert_non_null(source);
+    assert_non_null(target);
+    for (size_t past = 0; past < (kernels->write_past != NULL ? 2u : 1u); past++) {
+        for (size_t i = 0; i < BYTES / 8; i++)
+            source[i] = 1000 + i;
+        memset(target, 0xa5, BYTES + GUARD);
+        (past ? kernels->copy_past : kernels->copy)(target, source, BYTES, 1);
+        assert_memory_equal(target, source, BYTES);
+        (past ? kernels->write_past : kernels->write)(target, BYTES, 1, 77);
+        for (size_t i = 0; i < BYTES / 8; i++)
+            assert_int_equal(target[i], 77);
+        for (size_t i = 0; i < GUARD; i++)
+            assert_int_equal(((unsigned char *)target)[BYTES + i], 0xa5);
+    }
+    free(target);
+    free(source);
 }
 
 static void test_two_streams_at_once(void **state) {
@@ -162,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_is_no_slower_than_far),
         cmocka_unit_test(test_streams_move_data),
+        cmocka_unit_test(test_stores_write_what_they_should),
         cmocka_unit_test(test_two_streams_at_once),
         cmocka_unit_test(test_wrong_streams_are_refused),
         cmocka_unit_test(test_all_numbers_of_chains),

@@ -42,10 +42,11 @@ static void move(const bj_stream_kernels *kernels, const bj_stream *stream, size
         kernels->read(memory + at, bytes, passes);
         break;
     case BJ_STREAM_WRITE:
-        kernels->write(memory + at, bytes, passes, FILLER);
+        (stream->past_caches ? kernels->write_past : kernels->write)(memory + at, bytes, passes, FILLER);
         break;
     case BJ_STREAM_COPY:
-        kernels->copy(memory + stream->bytes / 2 + at / 2, memory + at / 2, bytes / 2, passes);
+        (stream->past_caches ? kernels->copy_past : kernels->copy)(memory + stream->bytes / 2 + at / 2, memory + at / 2,
+                                                                   bytes / 2, passes);
         break;
     }
 }
@@ -123,6 +124,8 @@ bj_status bj_native_run_streams(const bj_stream *streams, size_t count, const bj
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
     for (size_t i = 0; status == BJ_OK && i < count; i++) {
         status = bj_machine_check_stream(&streams[i], streams[i].arena->mapping.bytes, error);
+        if (status == BJ_OK && streams[i].past_caches && bj_kernel_pick_streams()->write_past == NULL)
+            status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
         stream_jobs[i] = (stream_job){.stream = &streams[i],
                                       .effort = effort,
                                       .batch_ns = batch_ns,

@@ -221,6 +221,8 @@ static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t 
             if (streams[j].cpu == streams[i].cpu)
                 return bj_base_set_error(error, BJ_ERR_USAGE, "two streams at once on cpu %d", streams[i].cpu);
         bj_status status = bj_machine_check_stream(&streams[i], streams[i].arena->bytes, error);
+        if (status == BJ_OK && streams[i].past_caches)
+            status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "simulated stores do not pass by the caches");
         if (status == BJ_OK)
             status = bj_sim_get_cpu(&self->hierarchy, who->position, &who->cpu, error);
         if (status != BJ_OK)

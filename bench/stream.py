@@ -3,98 +3,77 @@
 
     stream.py --program build/blackjack [--stream FILE] [--runs N] [-o FILE.md]
 
-FILE is STREAM's source (stream.c, compiled with $CC and -O2, and again with -O3 -march=native) or a program built from it.
-Without it the STREAM inside HPC Challenge is run, if that is installed (Debian: hpcc and openmpi-bin), with the flags of its
-packager and vectors of 25 MB. If there is neither, the table says so.
+FILE is STREAM's source (stream.c) or a program built from it. Without it the source is fetched from Debian's package numactl
+(apt-get source, into a temporary folder), if that can be had. Sources are compiled with $CC and -O2, and again with -O3
+-march=native, for vectors of 256 MiB. If there is no STREAM, the table says so.
 """
 import argparse
+import glob
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
-ARRAY_ELEMENTS = 2 ** 23
-# HPC Challenge takes its vectors from the memory of HPL's matrix, a bit less than a quarter of it each: 25 MB. Larger ones
-# would cost minutes of linear algebra first.
-HPL_ORDER = 3600
-HPL_INPUT = """one core
--
-HPL.out
-8
-1
-%d Ns
-1
-80 NBs
-0
-1
-1 Ps
-1 Qs
-16.0
-1
-2
-1
-4
-1
-2
-1
-1
-1
-1
-1
-1
-2
-64
-0
-0
-1
-8
--
-0
-1200
-0
-40
-"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+VECTOR_BYTES = 2 ** 28
+FLAGS = (["-O2"], ["-O3", "-march=native"])
 
 
-def run(command, folder, environment=None):
-    return subprocess.run(command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True, text=True,
-                          check=True, timeout=300).stdout
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def fetch_source(folder):
+    """The folder of numactl's source, which has STREAM in it; None: there is none to be had. The system's own lists of
+    packages name no sources as a rule, and stay as they are."""
+    for name in ("parts", "lists"):
+        os.mkdir(os.path.join(folder, name))
+    for path in glob.glob("/etc/apt/sources.list.d/*") + glob.glob("/etc/apt/sources.list"):
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"^(deb|Types:\s*deb)(?=\s|$)", r"\1-src", file.read(), flags=re.M)
+        with open(os.path.join(folder, "parts", os.path.basename(path)), "w", encoding="utf-8") as file:
+            file.write(text)
+    if os.path.exists(os.path.join(folder, "parts", "sources.list")):
+        os.rename(os.path.join(folder, "parts", "sources.list"), os.path.join(folder, "parts", "main.list"))
+    apt = ["apt-get", "-o", "Dir::Etc::SourceList=/dev/null", "-o", "Dir::Etc::SourceParts=%s/parts" % folder,
+           "-o", "Dir::State::Lists=%s/lists" % folder]
+    try:
+        run(apt + ["update"], folder)
+        run(apt + ["source", "--download-only", "numactl"], folder)
+        archive, = glob.glob(os.path.join(folder, "numactl_*.orig.tar.*z*"))
+        run(["tar", "xf", archive], folder)
+        found, = glob.glob(os.path.join(folder, "*", "stream_lib.c"))
+        return os.path.dirname(found)
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return None
 
 
 def find_stream(given, folder):
-    """(what it is, function that returns the best GB/s of its copy); None: there is none."""
+    """[(what it is, function that returns the GB/s of its copy)]; empty: there is none."""
+    if given and not given.endswith(".c"):
+        return [(os.path.basename(given), lambda: copy_rate(run([os.path.abspath(given)], folder)))]
+    if given:
+        name, arguments = "stream.c", []
+        sources = ["-DSTREAM_ARRAY_SIZE=%d" % (VECTOR_BYTES // 8), os.path.abspath(given)]
+    else:
+        fetched = fetch_source(folder)
+        if fetched is None:
+            return []
+        name, arguments = "STREAM in numactl", ["%d" % VECTOR_BYTES]
+        sources = ["-I" + fetched, os.path.join(HERE, "stream_main.c"), os.path.join(fetched, "stream_lib.c"), "-lm"]
     kinds = []
-    if given and given.endswith(".c"):
-        for flags in (["-O2"], ["-O3", "-march=native"]):
-            path = os.path.join(folder, "stream%d" % len(kinds))
-            run([os.environ.get("CC", "cc"), *flags, "-DSTREAM_ARRAY_SIZE=%d" % ARRAY_ELEMENTS, os.path.abspath(given),
-                 "-o", path], folder)
-            kinds.append(("stream.c " + " ".join(flags), lambda path=path: copy_rate(run([path], folder))))
-    elif given:
-        kinds.append((os.path.basename(given), lambda: copy_rate(run([os.path.abspath(given)], folder))))
-    elif shutil.which("hpcc") and shutil.which("mpirun"):
-        kinds.append(("STREAM in HPC Challenge, as packaged", lambda: run_hpcc(folder)))
+    for flags in FLAGS:
+        path = os.path.join(folder, "stream%d" % len(kinds))
+        run([os.environ.get("CC", "cc"), *flags, *sources, "-o", path], folder)
+        kinds.append((name + " " + " ".join(flags), lambda path=path: copy_rate(run([path, *arguments], folder))))
     return kinds
 
 
 def copy_rate(text):
     return float(re.search(r"^Copy:\s+([0-9.]+)", text, re.M).group(1)) / 1e3
-
-
-def run_hpcc(folder):
-    with open(os.path.join(folder, "hpccinf.txt"), "w", encoding="utf-8") as file:
-        file.write(HPL_INPUT % HPL_ORDER)
-    output = os.path.join(folder, "hpccoutf.txt")
-    if os.path.exists(output):
-        os.remove(output)
-    run(["mpirun", "-np", "1", "--oversubscribe", "hpcc"], folder,
-        {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
-    with open(output, encoding="utf-8") as file:
-        return float(re.search(r"^SingleSTREAM_Copy=([0-9.]+)", file.read(), re.M).group(1))
 
 
 def run_ours(program, folder):
@@ -109,7 +88,7 @@ def compare(program, given, runs, out):
     with tempfile.TemporaryDirectory() as folder:
         kinds = find_stream(given, folder)
         if not kinds:
-            out.append("STREAM: neither --stream nor hpcc (with mpirun) is there; not compared.\n")
+            out.append("STREAM: neither --stream nor the source of Debian's numactl is there; not compared.\n")
             return
         ours, theirs = [], {name: [] for name, _ in kinds}
         for _ in range(runs):

@@ -16,6 +16,7 @@
 enum {
     BATCH_ACCESSES = 20000,
     SHORT_WALK = 65536,
+    WARM_WALK = 262144, /* as the native machine's */
     WARM_LAPS_MAX = 8,
     RECORDED_LAPS_MAX = 4, /* exclusive levels take a lap or two more than the others to settle */
     LEAST_COLD = 8192,     /* walks of fewer places are simulated from the first access on */
@@ -190,7 +191,7 @@ static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_
         double lap = 0;
         for (size_t i = 0; i < count; i++) {
             before[i] = walkers[i].cpu->counts;
-            accesses[i] = walkers[i].walk->count <= SHORT_WALK ? walkers[i].walk->count : 0;
+            accesses[i] = walkers[i].walk->count <= WARM_WALK ? walkers[i].walk->count : 0;
         }
         advance_all(self, walkers, count, accesses);
         for (size_t i = 0; i < count; i++)

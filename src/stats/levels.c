@@ -33,8 +33,6 @@
  * machines. */
 #define DIP_SHARE 0.8
 #define DIP_SAMPLES 3u
-/* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
-#define SIZE_SHARE 0.1
 
 typedef struct {
     double first, last; /* log2 x of the plateau (after merges: from the first to the last valley) */
@@ -297,17 +295,17 @@ static void cross_threshold(const double *x, const double *y, size_t count, doub
 }
 
 void bj_stats_measure_level_size(const double *x, const double *y, size_t count, double last_x, bj_level *level) {
-    double threshold = level->latency + SIZE_SHARE * (level->next_latency - level->latency);
+    double threshold = level->latency + BJ_SIZE_SHARE * (level->next_latency - level->latency);
     cross_threshold(x, y, count, threshold, last_x, level);
 }
 
 /* The size and the ramp, once the latencies of a level and of the next are known. */
 static void measure_edge(const double *x, const double *y, size_t count, double last_x, bj_level *level) {
     double rise = level->next_latency - level->base;
-    cross_threshold(x, y, count, level->base + SIZE_SHARE * rise, last_x, level);
+    cross_threshold(x, y, count, level->base + BJ_SIZE_SHARE * rise, last_x, level);
     level->ramp_first_x = level->size_x;
     size_t i = 0;
-    while (i + 1 < count && y[i] < level->base + (1 - SIZE_SHARE) * rise)
+    while (i + 1 < count && y[i] < level->base + (1 - BJ_SIZE_SHARE) * rise)
         i++;
     level->ramp_octaves = fmax(0, log2(x[i] / level->ramp_first_x));
 }

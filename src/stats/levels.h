@@ -18,6 +18,9 @@
  * reached by 10 C. A longer ramp has something else in it. */
 #define BJ_RAMP_OCTAVES_MAX 3.33
 
+/* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
+#define BJ_SIZE_SHARE 0.1
+
 typedef struct {
     double latency;      /* of the plateau, where it begins */
     double base;         /* of the plateau, where it ends: a TLB inside the level has raised it */
@@ -26,7 +29,7 @@ typedef struct {
     double next_first_x;    /* where the next plateau begins */
     double ramp_first_x;    /* the same crossing in the curve that the level was found in */
     double ramp_last_x;     /* no other level's ramp is met before this */
-    double size_x;          /* crosses base + 0.1 (next - base), interpolated */
+    double size_x;          /* crosses base + BJ_SIZE_SHARE (next - base), interpolated */
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
     double ramp_octaves;    /* from a tenth to nine tenths of the rise */

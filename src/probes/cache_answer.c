@@ -87,6 +87,8 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
  * that takes a tenth longer, leave more open: what remains of the caches, or a TLB that only the far walk misses. */
 #define GAINED_HIGH 0.05
 #define FAR_HIGH 1.1
+/* A plateau of half an octave, and a step of the grid, at most: the nearer level may still hit wherever it is read. */
+#define BRIEF_PLATEAU 1.5
 /* A model that is off by this many times what counts as nothing does not explain the ramp. */
 #define POOR_FIT 2.0
 
@@ -287,12 +289,14 @@ static bj_confidence open_latency(const cache_answer *a, size_t index, bj_confid
     double gained = index > 0 ? found->level[index - 1].next_gained : 0;
     bool is_memory = index == found->count;
     *latency = is_memory ? found->last_latency : found->level[index].latency;
+    bool brief = index > 0 && !is_memory &&
+                 found->level[index].level.ramp_first_x < BRIEF_PLATEAU * found->level[index - 1].level.next_first_x;
     bool beyond = is_memory && found->far_latency > FAR_HIGH * latency->value;
     if (gained > GAINED_HIGH)
         latency->interval[1] = fmax(latency->interval[1], latency->value / (1 - gained));
     if (beyond)
         latency->interval[1] = fmax(latency->interval[1], found->far_latency);
-    return gained > GAINED_HIGH || beyond ? least_confidence(confidence, BJ_CONFIDENCE_MEDIUM) : confidence;
+    return gained > GAINED_HIGH || beyond || brief ? least_confidence(confidence, BJ_CONFIDENCE_MEDIUM) : confidence;
 }
 
 static bj_status answer_count(cache_answer *a, bj_confidence confidence, bj_error *error) {

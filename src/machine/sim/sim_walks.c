@@ -16,13 +16,14 @@
 enum {
     BATCH_ACCESSES = 20000,
     SHORT_WALK = 65536,
-    WARM_WALK = 262144, /* as the native machine's */
-    WARM_LAPS_MAX = 8,
+    WARM_WALK = 131072,    /* half of the native machine's, since simulated laps are dear */
+    WARM_LAPS_MAX = 4,     /* as there, and so is the gain below */
     RECORDED_LAPS_MAX = 4, /* exclusive levels take a lap or two more than the others to settle */
     LEAST_COLD = 8192,     /* walks of fewer places are simulated from the first access on */
     PIECE = 32             /* accesses whose cost is recorded together */
 };
 
+static const double WARM_LAP_GAIN = 0.03;
 /* Hits of the first level do not wait for each other, but no core starts more than two loads a cycle. */
 static const double LOAD_CYCLES = 0.5;
 
@@ -175,29 +176,34 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     return status;
 }
 
-static bool settles_at_once(const bj_sim_spec *spec) {
-    for (size_t i = 0; i < spec->cache_count; i++)
-        if (spec->caches[i].replacement != BJ_SIM_LRU)
-            return false;
-    return true;
+/* The longest walk that is worth laps to settle: of four times the largest level that takes several; 0: all are LRU. */
+static size_t find_longest_settling(const bj_sim_spec *spec) {
+    size_t lines = 0;
+    for (size_t i = 0; i < spec->cache_count; i++) {
+        const bj_sim_cache_spec *cache = &spec->caches[i];
+        if (cache->replacement != BJ_SIM_LRU && cache->sets * cache->ways > lines)
+            lines = cache->sets * cache->ways;
+    }
+    return 4 * lines < WARM_WALK ? 4 * lines : WARM_WALK;
 }
 
-/* Laps of the short walks until one is hardly faster than the last, as on a real machine; under LRU the first is
- * like all others. Returns their cycles; `before` is left at the start of the last. */
+/* Laps of walks that are not too long until one is hardly faster than the last, as on a real machine; under LRU the
+ * first is like all others. Returns their cycles; `before` is left at the start of the last. */
 static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before) {
-    unsigned most = settles_at_once(self->spec) ? 1 : WARM_LAPS_MAX;
+    size_t settling = find_longest_settling(self->spec), longest = settling > SHORT_WALK ? settling : SHORT_WALK;
+    unsigned most = settling == 0 ? 1 : WARM_LAPS_MAX;
     double all = 0, last = 0;
     for (unsigned n = 0; n < most; n++) {
         double lap = 0;
         for (size_t i = 0; i < count; i++) {
             before[i] = walkers[i].cpu->counts;
-            accesses[i] = walkers[i].walk->count <= WARM_WALK ? walkers[i].walk->count : 0;
+            accesses[i] = walkers[i].walk->count <= longest ? walkers[i].walk->count : 0;
         }
         advance_all(self, walkers, count, accesses);
         for (size_t i = 0; i < count; i++)
             lap = fmax(lap, count_cycles(self->spec, &walkers[i], &before[i]));
         all += lap;
-        if (n > 0 && lap > 0.99 * last)
+        if (n > 0 && lap > (1 - WARM_LAP_GAIN) * last)
             break;
         last = lap;
     }

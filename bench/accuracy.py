@@ -191,7 +191,7 @@ def find_begun(options, path, seed):
     profile["probes"] = {name: probe for name, probe in profile["probes"].items() if name in kept}
     profile["curves"] = {name: curve for name, curve in profile["curves"].items() if curve["probe"] in kept}
     profile["characteristics"] = {name: answer for name, answer in profile["characteristics"].items()
-                                  if set(answer["evidence"]) & set(profile["curves"])}
+                                  if set(answer.get("evidence", ())) & set(profile["curves"])}
     profile["run"]["seed"] = seed
     return json.dumps(profile)
 

@@ -43,7 +43,7 @@ def fetch_source(folder):
     try:
         run(apt + ["update"], folder)
         run(apt + ["source", "--download-only", "numactl"], folder)
-        archive, = glob.glob(os.path.join(folder, "numactl_*.orig.tar.*z*"))
+        archive, = (path for path in glob.glob(os.path.join(folder, "numactl_*.orig.tar.*z*")) if not path.endswith(".asc"))
         run(["tar", "xf", archive], folder)
         found, = glob.glob(os.path.join(folder, "*", "stream_lib.c"))
         return os.path.dirname(found)

@@ -29,6 +29,8 @@
 #define PAIR_SAVES 0.2
 /* Half of the smallest first level that is worth a thought. */
 #define FIRST_BYTES 2048.0
+/* Beyond any first level. */
+#define LAST_FIRST_BYTES (8 * MIB)
 /* The packed twin needs two grains of the longest line in each eighth. */
 #define LEAST_SPREAD_BYTES 4096u
 /* Twins of fewer lines than this, which no TLB misses. */
@@ -179,11 +181,13 @@ static bj_status time_pairs(cache_run *run, double bytes, pair_costs *costs, bj_
     return status;
 }
 
-/* The smallest working set, an octave apart, that the first level clearly misses; 0: none. */
+/* The smallest working set, an octave apart, that the first level clearly misses, and at most half of what there is
+ * room for; 0: none. */
 static bj_status find_beyond_first(cache_run *run, double *bytes, pair_costs *costs, bj_error *error) {
     bj_status status = BJ_OK;
     *bytes = 0;
-    for (double at = FIRST_BYTES; at <= (double)run->sweep.arena_bytes && status == BJ_OK; at *= 2) {
+    double most = fmin((double)run->sweep.arena_bytes / 2, LAST_FIRST_BYTES);
+    for (double at = FIRST_BYTES; at <= most && status == BJ_OK; at *= 2) {
         status = time_pairs(run, at, costs, error);
         if (status == BJ_OK && costs->miss_ns > MISS_ADDS * costs->first_ns) {
             *bytes = at;

@@ -311,6 +311,16 @@ static void describe_level(const bj_round_summary *s, const bj_level_set *set, s
     leave_size_open(s, set, index, level->size_open);
 }
 
+/* However well lines are replaced, at least 1 - C / x of them miss: of the size, that is a tenth at most. */
+static void keep_capacity_to_size(double size_x, bj_occupancy *fit, bj_hierarchy_level *level) {
+    double least = (1 - BJ_SIZE_SHARE) * size_x;
+    if (!level->has_capacity || fit->capacity >= least)
+        return;
+    fit->capacity = least;
+    fit->interval[1] = fmax(fit->interval[1], size_x);
+    level->capacity = (bj_estimate){fit->capacity, {fit->interval[0], fit->interval[1]}};
+}
+
 /* From the nearest on: what the revisits of a level say of the next latency is believed of those that follow. */
 static void find_capacities(bj_round_summary *s, bj_level_set *set, double *scratch, bj_occupancy *fits,
                             bj_hierarchy *found) {
@@ -335,8 +345,10 @@ static void describe_levels(bj_round_summary *s, bj_level_set *set, double *scra
         found->level[i].next_factor = 1;
     if (!s->request->levels_only)
         find_capacities(s, set, scratch, fits, found);
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++) {
         set->level[i] = correct_level(s, &read, i, found, i);
+        keep_capacity_to_size(set->level[i].size_x, &fits[i], &found->level[i]);
+    }
     for (size_t i = 0; i < set->count; i++)
         describe_level(s, set, i, &found->level[i]);
     double memory = correct_memory(&read, found);

@@ -185,12 +185,6 @@ void bj_stats_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t
     if (by_revisits)
         *fit = revisited;
     if (level->has_capacity) {
-        /* However well lines are replaced, at least 1 - C / x of them miss: of the size, that is a tenth at most. */
-        double least = (1 - BJ_SIZE_SHARE) * from->size_x;
-        if (fit->capacity < least) {
-            fit->capacity = least;
-            fit->interval[1] = fmax(fit->interval[1], from->size_x);
-        }
         level->capacity = (bj_estimate){fit->capacity, {fit->interval[0], fit->interval[1]}};
         level->capacity_error = fit->error;
     }

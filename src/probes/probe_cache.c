@@ -148,17 +148,13 @@ static void add_grid(cache_run *run, double first, double last, unsigned stride,
     }
 }
 
-/* What pairs of places tell, one visited right after the other. */
+/* What an access takes: in random order; in pairs, side by side; and in pairs on a page that no line holds both of. */
 typedef struct {
-    double first_ns; /* within the first level */
-    double miss_ns;  /* what missing it adds, without the TLB's part */
-    double saved_ns; /* of that, by pairs side by side */
-    double spent_ns; /* in all: least with the luckiest frames of the next level, and undisturbed */
-} pair_costs;
+    double apart_ns, near_ns, far_ns;
+} pair_times;
 
-/* One try: a walk in random order, one in pairs side by side, and one in pairs on a page that no line holds both of. On
- * the same frames, since those decide what the next level hits. */
-static bj_status time_pairs(cache_run *run, double bytes, pair_costs *costs, bj_error *error) {
+/* On the same frames, since those decide what the next level hits. */
+static bj_status time_pairs(cache_run *run, double bytes, pair_times *times, bj_error *error) {
     bj_sweep_point apart = dense_point(run, bytes);
     apart.placed = true;
     apart.first_byte = bj_sweep_choose_place(&run->sweep, bytes);
@@ -166,30 +162,33 @@ static bj_status time_pairs(cache_run *run, double bytes, pair_costs *costs, bj_
     near.order = far.order = BJ_ORDER_PAIRS;
     near.pair_bytes = run->grain_bytes;
     far.pair_bytes = FAR_PAIR_BYTES;
-    double apart_ns = 0, near_ns = 0, far_ns = 0;
-    bj_status status = bj_sweep_measure(&run->sweep, &apart, &apart_ns, error);
+    bj_status status = bj_sweep_measure(&run->sweep, &apart, &times->apart_ns, error);
     if (status == BJ_OK)
-        status = bj_sweep_measure(&run->sweep, &near, &near_ns, error);
+        status = bj_sweep_measure(&run->sweep, &near, &times->near_ns, error);
     if (status == BJ_OK)
-        status = bj_sweep_measure(&run->sweep, &far, &far_ns, error);
-    if (bytes == FIRST_BYTES)
-        costs->first_ns = apart_ns;
-    /* Of the TLB's part, any pair on one page saves half. */
-    costs->miss_ns = 2 * far_ns - apart_ns - costs->first_ns;
-    costs->saved_ns = far_ns - near_ns;
-    costs->spent_ns = apart_ns + near_ns + far_ns;
+        status = bj_sweep_measure(&run->sweep, &far, &times->far_ns, error);
     return status;
 }
 
+/* What missing the first level adds, without the TLB's part: of that, any pair on one page saves half. */
+static double cost_of_miss(const pair_times *times, double first_ns) {
+    return 2 * times->far_ns - times->apart_ns - first_ns;
+}
+
 /* The smallest working set, an octave apart, that the first level clearly misses, and at most half of what there is
- * room for; 0: none. */
-static bj_status find_beyond_first(cache_run *run, double *bytes, pair_costs *costs, bj_error *error) {
+ * room for; 0: none. And the time within the first level. */
+static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_ns, bj_error *error) {
     bj_status status = BJ_OK;
-    *bytes = 0;
+    *bytes = *first_ns = 0;
     double most = fmin((double)run->sweep.arena_bytes / 2, LAST_FIRST_BYTES);
     for (double at = FIRST_BYTES; at <= most && status == BJ_OK; at *= 2) {
-        status = time_pairs(run, at, costs, error);
-        if (status == BJ_OK && costs->miss_ns > MISS_ADDS * costs->first_ns) {
+        pair_times times;
+        status = time_pairs(run, at, &times, error);
+        if (status != BJ_OK)
+            break;
+        if (*first_ns == 0)
+            *first_ns = times.apart_ns;
+        if (cost_of_miss(&times, *first_ns) > MISS_ADDS * *first_ns) {
             *bytes = at;
             break;
         }
@@ -198,27 +197,33 @@ static bj_status find_beyond_first(cache_run *run, double *bytes, pair_costs *co
 }
 
 /* Is a line longer than the grain? Walks beyond the first level, inside the next: what spills over into a third level
- * hides what is saved. */
-static bj_status share_a_line(cache_run *run, double bytes, const pair_costs *first, bool *share, bj_error *error) {
-    pair_costs least = {.spent_ns = INFINITY}, now = *first;
-    bj_status status = BJ_OK;
-    for (unsigned i = 0; i < PAIR_TRIES && status == BJ_OK; i++) {
-        status = time_pairs(run, bytes, &now, error);
-        if (now.spent_ns < least.spent_ns)
-            least = now;
+ * hides what is saved, so the try counts that took the least, with the luckiest frames and undisturbed. */
+static bj_status share_a_line(cache_run *run, double bytes, double first_ns, bool *share, bj_error *error) {
+    pair_times best = {0};
+    double least_ns = INFINITY;
+    for (unsigned i = 0; i < PAIR_TRIES; i++) {
+        pair_times times;
+        bj_status status = time_pairs(run, bytes, &times, error);
+        if (status != BJ_OK)
+            return status;
+        double all_ns = times.apart_ns + times.near_ns + times.far_ns;
+        if (all_ns < least_ns) {
+            least_ns = all_ns;
+            best = times;
+        }
     }
-    *share = least.saved_ns > PAIR_SAVES * fmax(least.miss_ns, MISS_ADDS * least.first_ns);
-    return status;
+    double miss_ns = fmax(cost_of_miss(&best, first_ns), MISS_ADDS * first_ns);
+    *share = best.far_ns - best.near_ns > PAIR_SAVES * miss_ns;
+    return BJ_OK;
 }
 
 static bj_status find_grain(cache_run *run, bj_error *error) {
-    double beyond = 0;
-    pair_costs costs = {0};
-    bj_status status = find_beyond_first(run, &beyond, &costs, error);
+    double beyond = 0, first_ns = 0;
+    bj_status status = find_beyond_first(run, &beyond, &first_ns, error);
     bool share = status == BJ_OK && beyond > 0;
     while (share && run->grain_bytes < LAST_GRAIN_BYTES && status == BJ_OK) {
-        status = share_a_line(run, 2 * beyond, &costs, &share, error);
-        if (share)
+        status = share_a_line(run, 2 * beyond, first_ns, &share, error);
+        if (status == BJ_OK && share)
             run->grain_bytes *= 2;
     }
     return status;

@@ -6,7 +6,7 @@
  * a C library's memcpy does with much memory: nothing is fetched that will be overwritten. */
 #include "kernels/kernels.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
 
@@ -73,32 +73,37 @@
     DEFINE_READ(NAME, BYTES, TARGET)                                                                                   \
     DEFINE_STORES(NAME, , BYTES, TARGET, SET, COPY, PASS_DONE)
 
+#define KERNELS_PAST(NAME, BYTES)                                                                                      \
+    { BYTES, NAME##_read, NAME##_write, NAME##_copy, NAME##_write_past, NAME##_copy_past }
+
 DEFINE_STREAMS(plain, 16, )
-#if defined(__x86_64__)
+#if defined(__SSE2__)
 #define SET_16(i) _mm_stream_si128((__m128i *)&at[i], (__m128i)value);
 #define COPY_16(i) _mm_stream_si128((__m128i *)&to[i], (__m128i)at[i]);
+DEFINE_STORES(plain, _past, 16, , SET_16, COPY_16, _mm_sfence)
+static const bj_stream_kernels plain_kernels = KERNELS_PAST(plain, 16);
+#else
+static const bj_stream_kernels plain_kernels = {16, plain_read, plain_write, plain_copy, NULL, NULL};
+#endif
+
+#if defined(__x86_64__) || defined(__i386__)
+#define AVX2 __attribute__((target("avx2")))
 #define SET_32(i) _mm256_stream_si256((__m256i *)&at[i], (__m256i)value);
 #define COPY_32(i) _mm256_stream_si256((__m256i *)&to[i], (__m256i)at[i]);
+DEFINE_STREAMS(avx2, 32, AVX2)
+DEFINE_STORES(avx2, _past, 32, AVX2, SET_32, COPY_32, _mm_sfence)
+static const bj_stream_kernels avx2_kernels = KERNELS_PAST(avx2, 32);
+
+#define AVX512 __attribute__((target("avx512f")))
 #define SET_64(i) _mm512_stream_si512((__m512i *)&at[i], (__m512i)value);
 #define COPY_64(i) _mm512_stream_si512((__m512i *)&to[i], (__m512i)at[i]);
-#define AVX2 __attribute__((target("avx2")))
-#define AVX512 __attribute__((target("avx512f")))
-DEFINE_STREAMS(avx2, 32, AVX2)
 DEFINE_STREAMS(avx512, 64, AVX512)
-DEFINE_STORES(plain, _past, 16, , SET_16, COPY_16, _mm_sfence)
-DEFINE_STORES(avx2, _past, 32, AVX2, SET_32, COPY_32, _mm_sfence)
 DEFINE_STORES(avx512, _past, 64, AVX512, SET_64, COPY_64, _mm_sfence)
-#define KERNELS(NAME, BYTES)                                                                                           \
-    { BYTES, NAME##_read, NAME##_write, NAME##_copy, NAME##_write_past, NAME##_copy_past }
-static const bj_stream_kernels avx2_kernels = KERNELS(avx2, 32), avx512_kernels = KERNELS(avx512, 64);
-#else
-#define KERNELS(NAME, BYTES)                                                                                           \
-    { BYTES, NAME##_read, NAME##_write, NAME##_copy, NULL, NULL }
+static const bj_stream_kernels avx512_kernels = KERNELS_PAST(avx512, 64);
 #endif
-static const bj_stream_kernels plain_kernels = KERNELS(plain, 16);
 
 const bj_stream_kernels *bj_kernel_pick_streams(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f"))
         return &avx512_kernels;

@@ -29,18 +29,16 @@ def run(command, folder):
 def fetch_source(folder):
     """The folder of numactl's source, which has STREAM in it; None: there is none to be had. The system's own lists of
     packages name no sources as a rule, and stay as they are."""
-    for name in ("parts", "lists"):
-        os.mkdir(os.path.join(folder, name))
-    for path in glob.glob("/etc/apt/sources.list.d/*") + glob.glob("/etc/apt/sources.list"):
-        with open(path, encoding="utf-8") as file:
-            text = re.sub(r"^(deb|Types:\s*deb)(?=\s|$)", r"\1-src", file.read(), flags=re.M)
-        with open(os.path.join(folder, "parts", os.path.basename(path)), "w", encoding="utf-8") as file:
-            file.write(text)
-    if os.path.exists(os.path.join(folder, "parts", "sources.list")):
-        os.rename(os.path.join(folder, "parts", "sources.list"), os.path.join(folder, "parts", "main.list"))
     apt = ["apt-get", "-o", "Dir::Etc::SourceList=/dev/null", "-o", "Dir::Etc::SourceParts=%s/parts" % folder,
            "-o", "Dir::State::Lists=%s/lists" % folder]
     try:
+        for name in ("parts", "lists"):
+            os.mkdir(os.path.join(folder, name))
+        for path in glob.glob("/etc/apt/sources.list.d/*") + glob.glob("/etc/apt/sources.list"):
+            with open(path, encoding="utf-8") as file:
+                text = re.sub(r"^(deb|Types:\s*deb)(?=\s|$)", r"\1-src", file.read(), flags=re.M)
+            with open(os.path.join(folder, "parts", os.path.basename(path)), "w", encoding="utf-8") as file:
+                file.write(text)
         run(apt + ["update"], folder)
         run(apt + ["source", "--download-only", "numactl"], folder)
         archive, = (path for path in glob.glob(os.path.join(folder, "numactl_*.orig.tar.*z*")) if not path.endswith(".asc"))

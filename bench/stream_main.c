@@ -1,4 +1,4 @@
-/* STREAM as Debian's numactl has it (stream_lib.c, which stream.py fetches), over vectors beyond any cache. */
+/* STREAM as Debian's numactl has it (stream_lib.c, which stream.py fetches), over vectors of a given size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

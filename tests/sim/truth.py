@@ -441,6 +441,7 @@ class Level:
         # What nearer levels hold changes slowly with the size: in steps of two hundredths.
         key = (lines, round(math.log(size, STEP)) if self.chain else 0)
         if key not in self.tables:
+            # Prefetched lines come to both levels' sets, so that what is aligned matters less.
             if self.aligned and not self.prefetched:
                 others = STEP ** key[1] / cache["line"] / cache["sets"]
                 self.tables[key] = share_of_hits_aligned(cache, self.chain[0], lines, others, self.visits, 1)

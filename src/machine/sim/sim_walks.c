@@ -176,7 +176,8 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     return status;
 }
 
-/* The longest walk that is worth laps to settle: of four times the largest level that takes several; 0: all are LRU. */
+/* The longest walk that is worth laps to settle; 0: all levels are LRU. Of four times the largest level that takes
+ * several laps, one line in fifty is left there (random replacement, see the bandwidth probe). */
 static size_t find_longest_settling(const bj_sim_spec *spec) {
     size_t lines = 0;
     for (size_t i = 0; i < spec->cache_count; i++) {

@@ -468,11 +468,18 @@ class Level:
         """By bisection, to one line or a thousandth: more lines never miss less. `extra` is a further cost in cycles."""
         rise = latency_after(self.machine, self.level) - self.cache["latency"]
         line = self.cache["line"]
+
+        def fits(lines):
+            return self.misses(lines * line) + extra(lines * line) / rise <= MARGIN
+
         low = self.cache["size"] // 16 // line
         high = 3 * capacity(self.machine["caches"], self.level) // line
+        # A small TLB can end even less than that.
+        while low > 1 and not fits(low):
+            low, high = low // 2, low
         while high - low > max(1, low // 2000):
             middle = (low + high) // 2
-            if self.misses(middle * line) + extra(middle * line) / rise <= MARGIN:
+            if fits(middle):
                 low = middle
             else:
                 high = middle

@@ -25,13 +25,7 @@
 static size_t cut_ramp(const bj_round_summary *s, const bj_level *level, size_t index, size_t level_count, double *x,
                        double *y, double *error) {
     double first = bj_stats_ramp_begin(level), last = level->ramp_last_x;
-    size_t kept = bj_stats_cut_points(s, bj_stats_ramp_of(s, index, level_count), first, last, x, y, error);
-    for (size_t i = 0, k = 0; i < s->count; i++)
-        if (s->x[i] >= first && s->x[i] <= last) {
-            y[k] = fmax(y[k] - s->removed[i], s->y[0]);
-            k++;
-        }
-    return kept;
+    return bj_stats_cut_without_tlb(s, bj_stats_ramp_of(s, index, level_count), first, last, x, y, error);
 }
 
 /* Do rounds differ more on the ramp than elsewhere? Then the frames decide, and they do only when they are random. */

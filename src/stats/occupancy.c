@@ -36,8 +36,8 @@ static double doubt_of_ways(unsigned ways) {
 
 #define CAPACITY_STEPS_PER_OCTAVE 48
 #define CAPACITY_STEPS_MAX 240
-/* What a point may be off without saying anything: a share of itself (clocks, noise that the rounds did not show) and
- * one of the whole rise (the model, and what is left of a TLB's cost). */
+/* What counts as nothing: a share of the point itself (clocks, noise that the rounds did not show) and one of the whole
+ * rise (the model, and what is left of a TLB's cost). */
 #define ERROR_OF_POINT 0.01
 #define ERROR_OF_RISE 0.015
 /* With several visits a line the model hardly depends on what is not known. */
@@ -282,17 +282,24 @@ static void try_all_shapes(search *s, bj_frames frames) {
             }
 }
 
-static void weigh_points(search *s, const double *error) {
+static double rise_of(const double *y, size_t count) {
     double least = INFINITY, most = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        least = fmin(least, s->y[i]);
-        most = fmax(most, s->y[i]);
+    for (size_t i = 0; i < count; i++) {
+        least = fmin(least, y[i]);
+        most = fmax(most, y[i]);
     }
+    return most - least;
+}
+
+/* What a point may be off without saying anything. */
+static double allowed_at(double y, double rise, double visits, double error) {
+    return (ERROR_OF_POINT * y + ERROR_OF_RISE * rise) * (visits > 1 ? REVISIT_ERRORS : 1) + error;
+}
+
+static void weigh_points(search *s, const double *error) {
+    double rise = rise_of(s->y, s->count);
     for (size_t i = 0; i < s->count; i++) {
-        double allowed = ERROR_OF_POINT * s->y[i] + ERROR_OF_RISE * (most - least);
-        if (s->visits > 1)
-            allowed *= REVISIT_ERRORS;
-        allowed += error != NULL ? error[i] : 0;
+        double allowed = allowed_at(s->y[i], rise, s->visits, error != NULL ? error[i] : 0);
         s->weight[i] = 1 / (allowed * allowed);
     }
 }
@@ -397,4 +404,18 @@ bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
     thin.error = error;
     thin.count = POINTS_MAX;
     return fit_points(&thin, fit);
+}
+
+double bj_stats_misfit_occupancy(const bj_occupancy *fit, const double *x, const double *y, const double *error,
+                                 size_t count) {
+    miss_table table;
+    fill_table(&fit->shape, &table);
+    double rise = rise_of(y, count), square = 0;
+    for (size_t i = 0; i < count; i++) {
+        double misses = predict(&table, x[i] / fit->capacity);
+        double off = y[i] - fit->low - (fit->high - fit->low) * misses;
+        double allowed = allowed_at(y[i], rise, fit->shape.visits, error != NULL ? error[i] : 0);
+        square += off * off / (allowed * allowed);
+    }
+    return count > 0 ? sqrt(square / (double)count) : 0;
 }

@@ -66,4 +66,9 @@ typedef struct {
 /* False: too few points, or no rise. */
 bool bj_stats_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit);
 
+/* How well a fit explains these points, which may be fewer than those that it was fitted to: root mean square, 1 is
+ * what counts as nothing where a ramp is as high as these points are. */
+double bj_stats_misfit_occupancy(const bj_occupancy *fit, const double *x, const double *y, const double *error,
+                                 size_t count);
+
 #endif

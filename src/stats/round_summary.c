@@ -85,13 +85,30 @@ bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_su
     return BJ_OK;
 }
 
-double bj_stats_fenced_mean(const double *sorted, size_t count) {
+/* How many of the sorted samples are within the fence. */
+static size_t count_fenced(const double *sorted, size_t count) {
     double low = bj_stats_quantile_sorted(sorted, count, 0.25), high = bj_stats_quantile_sorted(sorted, count, 0.75);
-    double sum = 0;
     size_t kept = 0, sure = count - (count + FENCED_ONE_IN - 1) / FENCED_ONE_IN;
     while (kept < count && (kept < sure || sorted[kept] <= high + FENCE * (high - low)))
-        sum += sorted[kept++];
+        kept++;
+    return kept;
+}
+
+double bj_stats_fenced_mean(const double *sorted, size_t count) {
+    size_t kept = count_fenced(sorted, count);
+    double sum = 0;
+    for (size_t i = 0; i < kept; i++)
+        sum += sorted[i];
     return sum / (double)kept;
+}
+
+/* Standard deviation of the samples that the mean is of: where few rounds are unlucky the median deviation is none. */
+static double fenced_sigma(const double *sorted, size_t count) {
+    size_t kept = count_fenced(sorted, count);
+    double mean = bj_stats_fenced_mean(sorted, count), square = 0;
+    for (size_t i = 0; i < kept; i++)
+        square += (sorted[i] - mean) * (sorted[i] - mean);
+    return kept > 1 ? sqrt(square / (double)(kept - 1)) : 0;
 }
 
 /* Quantiles over the chosen rounds; `skip` leaves one point out (count: none). */
@@ -173,9 +190,8 @@ const double *bj_stats_ramp_of(const bj_round_summary *s, size_t index, size_t l
     return index + 1 < level_count ? s->lowest : s->middle;
 }
 
-/* The points of a curve from first to last, with their errors. */
-size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, double first, double last, double *x,
-                           double *y, double *error) {
+size_t bj_stats_cut_without_tlb(const bj_round_summary *s, const double *curve, double first, double last, double *x,
+                                double *y, double *error) {
     size_t kept = 0;
     for (size_t i = 0, k = 0; i < s->count; i++)
         if (s->x[i] >= first && s->x[i] <= last) {
@@ -183,7 +199,7 @@ size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, doubl
                 k++;
             x[kept] = s->x[i];
             error[kept] = s->error[k];
-            y[kept++] = curve[i];
+            y[kept++] = fmax(curve[i] - s->removed[i], s->y[0]);
         }
     return kept;
 }
@@ -196,11 +212,13 @@ bool bj_stats_explains_ramp(const bj_occupancy *fit, const bj_level *level) {
     return fit->error < FITS && fabs(fit->low / level->latency - 1) < FITS_LOW;
 }
 
-/* Is one cache on random frames enough to explain the levels `index` and the next? */
-static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, size_t index, double error_scale) {
-    const bj_level *near = &found->level[index], *far = near + 1;
-    size_t count = bj_stats_cut_points(s, s->own, bj_stats_ramp_begin(near), far->ramp_last_x, s->ramp_x, s->ramp_y,
-                                       s->ramp_error);
+/* Is one cache on random frames enough to explain the levels `index` to `last`? Each rise by itself, since the furthest
+ * is often many times the nearest, which is nothing beside it. */
+static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, size_t index, size_t last,
+                         double error_scale) {
+    const bj_level *near = &found->level[index], *far = &found->level[last];
+    size_t count = bj_stats_cut_without_tlb(s, s->middle, bj_stats_ramp_begin(near), far->ramp_last_x, s->ramp_x,
+                                            s->ramp_y, s->ramp_error);
     for (size_t i = 0; i < count; i++)
         s->ramp_error[i] *= error_scale;
     for (unsigned ways = 1; ways <= 16; ways *= 2)
@@ -214,10 +232,29 @@ static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, s
                                             .last = far->next_first_x,
                                             .only = &shape};
             bj_occupancy fit;
-            if (bj_stats_fit_occupancy(&request, &fit) && bj_stats_explains_ramp(&fit, near))
+            bool explained = bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS;
+            for (size_t k = index, within = 0; k < last && explained; k++) {
+                while (within < count && s->ramp_x[within] <= found->level[k].next_first_x)
+                    within++;
+                explained = bj_stats_misfit_occupancy(&fit, s->ramp_x, s->ramp_y, s->ramp_error, within) < FITS;
+            }
+            if (explained)
                 return true;
         }
     return false;
+}
+
+static bool is_too_close(const bj_level *near, const bj_level *far) {
+    return far->ramp_first_x < LEAST_APART * near->ramp_first_x;
+}
+
+/* The last of the levels from `index` on that may be stairs of one ramp. */
+static size_t last_stair(const bj_level_set *found, size_t index) {
+    size_t last = index;
+    while (last + 1 < found->count &&
+           found->level[last + 1].plateau_last_x < STAIR_PLATEAU * found->level[last + 1].plateau_first_x)
+        last++;
+    return last;
 }
 
 /* What lies between two stairs of one ramp is no level. A prefetcher that learns regions makes them behind the first
@@ -225,14 +262,16 @@ static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, s
 static void merge_stairs(const bj_round_summary *s, double error_scale, bj_level_set *found) {
     if (found->count > 1 && found->level[1].ramp_first_x < LEAST_SECOND_LEVEL * found->level[0].ramp_first_x)
         bj_stats_merge_levels(s->x, s->own, s->count, 0, found);
-    for (size_t i = 1; i + 1 < found->count;) {
-        const bj_level *near = &found->level[i], *far = near + 1;
-        bool too_close = far->ramp_first_x < LEAST_APART * near->ramp_first_x;
-        bool short_plateau = far->plateau_last_x < STAIR_PLATEAU * far->plateau_first_x;
-        if (too_close || (s->request->lucky_frames && short_plateau && is_one_cache(s, found, i, error_scale)))
+    for (size_t i = 1; i + 1 < found->count; i++) {
+        while (i + 1 < found->count && is_too_close(&found->level[i], &found->level[i + 1]))
             bj_stats_merge_levels(s->x, s->own, s->count, i, found);
-        else
-            i++;
+        if (!s->request->lucky_frames)
+            continue;
+        size_t last = last_stair(found, i);
+        while (last > i && !is_one_cache(s, found, i, last, error_scale))
+            last--;
+        for (; last > i; last--)
+            bj_stats_merge_levels(s->x, s->own, s->count, i, found);
     }
 }
 
@@ -276,9 +315,6 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
         return q->finder(s->x, s->y, s->count, &s->hints, q->finder_context, found, error);
     bj_status status = bj_stats_find_levels(s->x, s->own, s->count, &s->hints, found, error);
     bj_stats_enforce_monotone(s->own, s->count);
-    /* Fewer rounds than the errors are of have larger ones. */
-    if (status == BJ_OK && !q->levels_only)
-        merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
     bj_stats_enforce_monotone(s->y, s->count);
     bj_stats_enforce_monotone(s->lowest, s->count);
     /* The luck of frames goes both ways; disturbance only adds. */
@@ -286,6 +322,9 @@ bj_status bj_stats_find_in_rounds(bj_round_summary *s, const size_t *index, size
         bj_stats_fit_monotone(s->middle, s->count);
     else
         bj_stats_enforce_monotone(s->middle, s->count);
+    /* Fewer rounds than the errors are of have larger ones. */
+    if (status == BJ_OK && !q->levels_only)
+        merge_stairs(s, sqrt((double)q->round_count / (double)index_count), found);
     if (status != BJ_OK || s->hints.removed == NULL)
         return status;
     found->last_latency = fmax(found->last_latency, read_memory(s));
@@ -313,9 +352,12 @@ double bj_stats_estimate_noise(bj_round_summary *s, double *scratch) {
                 s->column[have++] = q->rounds[r][i];
         if (have < 3)
             continue;
-        double median = bj_stats_median(s->column, have);
-        s->error[i] = bj_stats_estimate_sigma(s->column, have) / sqrt((double)have);
-        scratch[kept++] = s->error[i] / median;
+        have = bj_stats_sort_samples(s->column, have);
+        double median = bj_stats_quantile_sorted(s->column, have, 0.5);
+        double luck = q->lucky_frames ? fenced_sigma(s->column, have) : 0;
+        double sigma = bj_stats_estimate_sigma(s->column, have);
+        scratch[kept++] = sigma / sqrt((double)have) / median;
+        s->error[i] = fmax(sigma, luck) / sqrt((double)have);
     }
     /* The median point: plateaus are most of a curve, and ramps differ between rounds for good reasons. */
     return kept > 0 ? bj_stats_median(scratch, kept) : 0;

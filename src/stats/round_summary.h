@@ -49,9 +49,9 @@ const double *bj_stats_ramp_of(const bj_round_summary *s, size_t index, size_t l
 /* The size of a level with these latencies, which may be others than those of level `index` of the set. */
 void bj_stats_measure_size(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_level *level);
 
-/* The points of a curve from first to last, with their errors. */
-size_t bj_stats_cut_points(const bj_round_summary *s, const double *curve, double first, double last, double *x,
-                           double *y, double *error);
+/* The points of a curve from first to last, without the TLB's cost and with their errors. */
+size_t bj_stats_cut_without_tlb(const bj_round_summary *s, const double *curve, double first, double last, double *x,
+                                double *y, double *error);
 
 /* Where the points that tell about the edge of a level begin, on its plateau. */
 double bj_stats_ramp_begin(const bj_level *level);

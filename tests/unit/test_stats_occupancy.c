@@ -264,6 +264,29 @@ static void test_a_flat_curve_has_no_capacity(void **state) {
     }
 }
 
+/* A fit that is right for all of a ramp is right for its first part; one that gives up the plateau before it for the
+ * height behind it is not, however little that is of the whole. */
+static void test_misfit_of_a_part(void **state) {
+    (void)state;
+    enum { COUNT = 32, FIRST = 12 };
+    bj_occupancy fit = {.capacity = 1 * MIB, .low = 8, .high = 88, .shape = {8, true, BJ_REPLACE_LRU, 0}};
+    double x[COUNT], y[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        x[i] = 128 * KIB * exp2((double)i / 6);
+        y[i] = 8 + 80 * bj_stats_predict_occupancy_misses(&fit.shape, x[i] / fit.capacity);
+    }
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, COUNT) < 1e-9);
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, FIRST) < 1e-9);
+    fit.low = 9;
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, COUNT) < 1);
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, FIRST) > 2);
+    double error[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        error[i] = 1;
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, error, FIRST) < 1);
+    assert_true(bj_stats_misfit_occupancy(&fit, x, y, error, 0) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misses_of_random_frames),
@@ -279,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_fit_does_not_depend_on_the_unit),
         cmocka_unit_test(test_nothing_to_fit),
         cmocka_unit_test(test_a_flat_curve_has_no_capacity),
+        cmocka_unit_test(test_misfit_of_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,30 +285,35 @@ static double next_plateau_end(const bj_level_set *set, size_t index, const bj_h
     return index + 1 < set->count ? set->level[index + 1].ramp_first_x : q->x[q->count - 1];
 }
 
-/* The latency is known to a few percent. That moves no edge of a cache, which is steep, but the TLB's cost grows
- * slowly: where it ends a size, another latency is another size. */
-static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, size_t index, double open[2]) {
-    const bj_level *level = &set->level[index];
-    open[0] = open[1] = level->size_x;
-    if (level->size_x * TLB_ENDS >= level->ramp_first_x)
-        return;
+/* How much larger the latency of level `index` (the count: memory) may be than it was read, as a factor: by hits of the
+ * level before that are left in it. */
+static double open_above(const bj_hierarchy *found, size_t index) {
+    double gained = index > 0 ? found->level[index - 1].next_gained : 0;
+    return fmax(1 / (1 - gained), 1 + BJ_PLATEAU_ERROR);
+}
+
+/* Latencies are known to a few percent, or less well. That moves no edge of a cache that is steep, but a TLB's cost
+ * grows slowly, and so do the misses of caches on random frames: there another latency is another size. */
+static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
+                            double open[2]) {
     for (int side = 0; side < 2; side++) {
-        bj_level other = *level;
-        other.latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : 1 + BJ_PLATEAU_ERROR;
+        bj_level other = set->level[index];
+        other.latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : open_above(found, index);
+        other.next_latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : open_above(found, index + 1);
         bj_stats_measure_size(s, set, index, &other);
         open[side] = other.size_x;
     }
 }
 
-static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index,
-                           bj_hierarchy_level *level) {
+static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_hierarchy *found) {
+    bj_hierarchy_level *level = &found->level[index];
     const bj_level *from = &set->level[index];
     level->level = *from;
     level->spread = 1;
     level->size = (bj_estimate){from->size_x, {from->size_x, from->size_x}};
     level->size_sample = (bj_estimate){from->size_sample_x, {from->size_sample_x, from->size_sample_x}};
     level->latency = (bj_estimate){from->latency, {from->latency, from->latency}};
-    leave_size_open(s, set, index, level->size_open);
+    leave_size_open(s, set, index, found, level->size_open);
 }
 
 /* However well lines are replaced, at least 1 - C / x of them miss: of the size, that is a tenth at most. */

@@ -5,7 +5,7 @@
 #include "probes/cache_methods.h"
 #include "probes/probe.h"
 
-#define BJ_CACHE_REVISION 4u
+#define BJ_CACHE_REVISION 5u
 #define BJ_CACHE_WALK "cache.walk"
 /* The look upwards that found where memory begins: how far it went says what could have been seen. */
 #define BJ_CACHE_LOOK "cache.look"

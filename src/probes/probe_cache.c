@@ -2,9 +2,9 @@
  *
  * Random pointer walks over growing working sets (2012 paper, 3.1.2), fully random since region prefetchers learn
  * pages, on huge pages where they are granted since those calm the TLB. A first look finds where memory begins, then
- * interleaved rounds on a coarse grid, with more points around the edges once they are seen. Twins of the walks,
- * spread over many pages and packed into few, give the cost of the TLB. The analysis is stats/hierarchy.h; --method
- * selects a paper's instead. */
+ * interleaved rounds on a coarse grid, with more points around the edges once they are seen, the TLB's among them.
+ * Twins of the walks, spread over many pages and packed into few, give its cost. The analysis is stats/hierarchy.h;
+ * --method selects a paper's instead. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -342,6 +342,10 @@ static bj_status refine(cache_run *run, bj_error *error) {
         add_grid(run, size / 1.5, fmin(size * 1.7, level->next_first_x * 1.1), stride, dense);
         add_grid(run, size * 1.7, level->next_first_x * 1.1, STRIDE_GRID, dense);
         add_grid(run, level->size_x / 1.2, fmin(level->size_x * 1.2, size), stride, dense);
+    }
+    for (size_t i = 0; i < found.tlb_step_count && !run->in_haste; i++) {
+        add_grid(run, found.tlb_step[i].first_x, found.tlb_step[i].last_x, STRIDE_FINE, spread_kind(run));
+        add_grid(run, found.tlb_step[i].first_x, found.tlb_step[i].last_x, STRIDE_FINE, packed_kind(run));
     }
     if (run->method->models_capacity && !run->in_haste)
         add_revisits(run, &found);

@@ -15,8 +15,8 @@
 #define PERMUTATIONS 999u
 /* Two sizes closer than this are the same level: neighbouring levels lie further apart than an octave. */
 #define SAME_LEVEL 1.4142
-/* A size well before the cache's own edge: the TLB has ended it. */
-#define TLB_ENDS 1.1
+/* A step of the twins of less than this share of the first level's time moves no answer. */
+#define TLB_STEP_OF_FIRST 0.1
 
 static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
@@ -355,9 +355,18 @@ static void describe_levels(bj_round_summary *s, bj_level_set *set, double *scra
         keep_capacity_to_size(set->level[i].size_x, &fits[i], &found->level[i]);
     }
     for (size_t i = 0; i < set->count; i++)
-        describe_level(s, set, i, &found->level[i]);
+        describe_level(s, set, i, found);
     double memory = correct_memory(&read, found);
     found->last_latency = (bj_estimate){memory, {memory, memory}};
+}
+
+static void find_tlb_steps(const bj_round_summary *s, bj_hierarchy *found) {
+    if (s->twin_count == 0 || s->count == 0)
+        return;
+    double least = fmax(BJ_TLB_STEP_OF_ALL * s->tlb[s->twin_count - 1], TLB_STEP_OF_FIRST * s->y[0]);
+    for (size_t i = 1; i < s->twin_count && found->tlb_step_count < BJ_TLB_STEPS_MAX; i++)
+        if (s->tlb[i] - s->tlb[i - 1] >= least)
+            found->tlb_step[found->tlb_step_count++] = (bj_tlb_step){s->twin_x[i - 1], s->twin_x[i]};
 }
 
 bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {
@@ -381,6 +390,7 @@ bj_status bj_stats_find_hierarchy(const bj_hierarchy_request *request, bj_hierar
     status = bj_stats_find_in_rounds(&s, all, request->round_count, request->count, &set, error);
     if (status != BJ_OK)
         goto done;
+    find_tlb_steps(&s, found);
     describe_levels(&s, &set, scratch, fits, found);
     if (request->far_x > 0)
         found->far_latency = request->far_time - bj_stats_tlb_cost_at(&s, request->far_x);

@@ -39,9 +39,19 @@ typedef struct {
     bj_level level;                  /* as found in the summed-up curve */
 } bj_hierarchy_level;
 
+/* Neighbouring extents of the twins between which a good part of the TLB's cost sets in: finer twins in between would
+ * tell its reach. A TLB of few ways spans two such steps, and there are two TLBs, rarely three. */
+#define BJ_TLB_STEPS_MAX 6u
+
+typedef struct {
+    double first_x, last_x;
+} bj_tlb_step;
+
 typedef struct {
     bj_hierarchy_level level[BJ_LEVELS_MAX];
     size_t count;
+    bj_tlb_step tlb_step[BJ_TLB_STEPS_MAX];
+    size_t tlb_step_count;
     double count_support;     /* share of the resamples with as many levels */
     size_t least, most;       /* number of levels in 95% of the resamples */
     bj_estimate last_latency; /* memory */

@@ -45,6 +45,7 @@ void bj_stats_free_summary(bj_round_summary *s) {
     free(s->error);
     free(s->twin_x);
     free(s->tlb);
+    free(s->tlb_begin);
     free(s->packed_x);
     free(s->packed_y);
     free(s->column);
@@ -70,13 +71,14 @@ bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_su
     s->error = calloc(points, sizeof(double));
     s->twin_x = malloc(twins * sizeof(double));
     s->tlb = malloc(twins * sizeof(double));
+    s->tlb_begin = malloc(twins * sizeof(size_t));
     s->packed_x = malloc(twins * sizeof(double));
     s->packed_y = malloc(twins * sizeof(double));
     s->column = malloc(rounds * sizeof(double));
     s->ramp_x = malloc(3 * points * sizeof(double));
     if (s->x == NULL || s->y == NULL || s->own == NULL || s->removed == NULL || s->removed_error == NULL ||
         s->lowest == NULL || s->middle == NULL || s->error == NULL || s->twin_x == NULL || s->tlb == NULL ||
-        s->packed_x == NULL || s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
+        s->tlb_begin == NULL || s->packed_x == NULL || s->packed_y == NULL || s->column == NULL || s->ramp_x == NULL) {
         bj_stats_free_summary(s);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", request->count);
     }
@@ -140,7 +142,8 @@ static size_t sum_up(bj_round_summary *s, const double *x, size_t count, const d
 double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
     double cost = 0;
     for (size_t i = 1; i < s->twin_count; i++) {
-        double reach = sqrt(s->twin_x[i - 1] * s->twin_x[i]);
+        size_t begin = s->tlb_begin[i];
+        double reach = sqrt(s->twin_x[begin] * s->twin_x[begin + 1]);
         if (reach < x)
             cost += (s->tlb[i] - s->tlb[i - 1]) * (1 - reach / x);
     }
@@ -150,9 +153,23 @@ double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
 /* How wrong that may be: the reach lies somewhere between two extents, and the model of a dense walk is a model. */
 static double tlb_error_at(const bj_round_summary *s, double x) {
     double between = 0;
-    for (size_t i = 1; i < s->twin_count && s->twin_x[i - 1] < x; i++)
-        between += (s->tlb[i] - s->tlb[i - 1]) * (fmin(s->twin_x[i], x) - s->twin_x[i - 1]) / x;
+    for (size_t i = 1; i < s->twin_count && s->twin_x[i - 1] < x; i++) {
+        size_t begin = s->tlb_begin[i];
+        between += (s->tlb[i] - s->tlb[i - 1]) * (fmin(s->twin_x[begin + 1], x) - s->twin_x[begin]) / x;
+    }
     return between + TLB_MODEL_ERROR * bj_stats_tlb_cost_at(s, x);
+}
+
+/* The sets of a TLB of few ways overflow one by one: its rise begins at its reach, and is over where each set has a
+ * page too many, an octave further at most. */
+static void find_tlb_begins(bj_round_summary *s) {
+    double least = s->twin_count > 0 ? BJ_TLB_STEP_OF_ALL * s->tlb[s->twin_count - 1] : 0;
+    for (size_t i = 1; i < s->twin_count; i++) {
+        size_t begin = i - 1;
+        while (begin > 0 && s->tlb[begin] - s->tlb[begin - 1] > least && 2 * s->twin_x[begin - 1] >= s->twin_x[i])
+            begin--;
+        s->tlb_begin[i] = begin;
+    }
 }
 
 /* The difference of the twins is what one visit a page costs more than the packed twin's visits to fewer pages; those
@@ -176,7 +193,9 @@ static void find_tlb_cost(bj_round_summary *s, const size_t *index, size_t index
         /* From nothing, since the smallest extent is in reach of any TLB, and never falling. Noise makes it a little
          * too large, which is better than to leave a TLB's edge behind. */
         s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], cost) : 0;
+        s->tlb_begin[at] = at > 0 ? at - 1 : 0;
     }
+    find_tlb_begins(s);
 }
 
 /* The curve that sizes and ramps of a level are read off. */

@@ -16,6 +16,9 @@
 /* How well a latency is known: plateaus begin before nothing hits the level before any more. */
 #define BJ_PLATEAU_ERROR 0.04
 
+/* A step of the twins of less than this share of all that they rise is noise, or moves no answer. */
+#define BJ_TLB_STEP_OF_ALL 0.1
+
 typedef struct {
     const bj_hierarchy_request *request;
     double *x, *y;           /* the summed-up curve, of the points that have samples; y does not fall */
@@ -24,6 +27,7 @@ typedef struct {
     double *lowest, *middle; /* y by a lower quantile and by the mean; do not fall */
     double *error;           /* standard error of each point of the request, over all rounds */
     double *twin_x, *tlb;    /* cost of missing the TLBs whose reach is below that extent */
+    size_t *tlb_begin;       /* where the rise begins that the one up to an extent belongs to */
     double *packed_x, *packed_y;
     double *column;                       /* scratch of one point */
     double *ramp_x, *ramp_y, *ramp_error; /* and of one ramp */

@@ -26,6 +26,7 @@ typedef struct {
     size_t cache_count;
     double memory;
     double reach, miss; /* of a TLB: the pages that it covers in bytes, and what a miss adds; 0: none */
+    double tlb_ways;    /* 0: fully associative */
 } made_up_machine;
 
 /* Powers of two with `per_octave` steps each, from first to last. */

@@ -36,6 +36,14 @@ static double disturb(double time, bj_random *random) {
     return time * spike * (1 + 0.01 * bj_random_normal(random));
 }
 
+/* Misses of a TLB where every page of x bytes is visited once a lap: its sets overflow one by one (see tlb_levels.h).
+ */
+static double miss_once_a_lap(const made_up_machine *machine, double x) {
+    if (machine->reach <= 0 || x <= machine->reach)
+        return 0;
+    return machine->tlb_ways > 0 ? fmin(1, (x - machine->reach) * (machine->tlb_ways + 1) / x) : 1;
+}
+
 static rounds *make_rounds(const made_up_machine *machine, size_t round_count, unsigned per_octave, bool twins,
                            uint64_t seed) {
     rounds *made = calloc(1, sizeof *made);
@@ -54,8 +62,7 @@ static rounds *make_rounds(const made_up_machine *machine, size_t round_count, u
         for (size_t i = 0; i < made->twin_count; i++) {
             /* One line a page: the caches see as many lines as there are pages, the TLB a new page each time. */
             double x = made->twin_x[i], caches = time_in_caches(machine, x / PAGE * LINE);
-            double missed = machine->reach > 0 && x > machine->reach ? machine->miss : 0;
-            made->spread[r][i] = disturb(caches + missed, &random);
+            made->spread[r][i] = disturb(caches + miss_once_a_lap(machine, x) * machine->miss, &random);
             made->packed[r][i] = disturb(caches + time_in_tlb(machine, x / PACKING), &random);
         }
     }
@@ -324,6 +331,31 @@ static void test_twins_tell_a_tlb_from_a_cache(void **state) {
         request.twin_count = 0;
         found = find(&request);
         assert_int_equal(found.count, 2);
+        free(made);
+    }
+}
+
+/* A dense walk finds reach / x of its entries however many ways the TLB has. */
+static void test_reach_of_a_tlb_of_few_ways(void **state) {
+    (void)state;
+    made_up_machine machine = {.caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 14, 8, false}, {4 * MIB, 40, 8, false}},
+                               .cache_count = 3,
+                               .memory = 200,
+                               .reach = 256 * KIB,
+                               .miss = 25,
+                               .tlb_ways = 2};
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        rounds *made = make_rounds(&machine, 8, 8, true, seed);
+        bj_hierarchy_request request = request_of(made, seed);
+        request.far_x = 1 * MIB;
+        request.far_time = time_of_walk(&machine, request.far_x);
+        bj_hierarchy found = find(&request);
+        assert_int_equal(found.count, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
+        assert_true(is_near(found.far_latency, 40, 0.025));
+        assert_true(found.tlb_step_count >= 2);
+        assert_true(is_near(found.tlb_step[0].first_x, machine.reach, 1e-9));
         free(made);
     }
 }
@@ -603,6 +635,7 @@ int main(void) {
         cmocka_unit_test(test_single_round),
         cmocka_unit_test(test_single_round_doubts_lone_samples),
         cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
+        cmocka_unit_test(test_reach_of_a_tlb_of_few_ways),
         cmocka_unit_test(test_twins_remove_a_dear_tlb),
         cmocka_unit_test(test_sizes_that_a_tlb_ends),
         cmocka_unit_test(test_latency_by_revisits),

@@ -32,6 +32,8 @@
 #define EDGE 1.4
 /* What is left of disturbance in the quietest rounds, and of the caches in the difference of the twins. */
 #define SYSTEMATIC 0.02
+/* A cost is right within a tenth to either side; an interval wider than that promises less. */
+#define COST_WIDTH_HIGH (1.1 / 0.9)
 /* Second levels are seen from so many pages on. */
 #define LOOKED_FAR 4096.0
 /* Of what a miss costs with base pages: more than this inside few huge pages, and they are not held as such. */
@@ -295,6 +297,8 @@ static bj_status answer_level(const tlb_answer *a, resampling *resampling, size_
     set_interval(miss, resampling->cost[index], done, rounds);
     miss->interval[0] *= 1 - SYSTEMATIC;
     miss->interval[1] *= 1 + SYSTEMATIC;
+    if (miss->confidence == BJ_CONFIDENCE_HIGH && miss->interval[1] > COST_WIDTH_HIGH * miss->interval[0])
+        miss->confidence = BJ_CONFIDENCE_MEDIUM;
     return BJ_OK;
 }
 

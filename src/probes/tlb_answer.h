@@ -5,7 +5,7 @@
 #include "probes/probe.h"
 #include "stats/tlb_levels.h"
 
-#define BJ_TLB_REVISION 3u
+#define BJ_TLB_REVISION 4u
 
 /* The levels that the twins show so far; none of too few samples. */
 bj_status bj_tlb_find_levels(const bj_curves *samples, const char *spread_id, const char *packed_id,

@@ -29,10 +29,11 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                                     .huge_pages = strcmp(walk->y_name, BJ_CACHE_HUGE_PAGES) == 0,
                                     .levels_only = levels_only,
                                     .finder = method->finder};
-    /* Both were measured at the same extents in every round, but for a last one cut short. */
-    if (spread != NULL && packed != NULL && spread->x_count == packed->x_count) {
+    if (spread != NULL && packed != NULL) {
         request.twin_x = spread->x;
         request.twin_count = spread->x_count;
+        request.packed_x = packed->x;
+        request.packed_count = packed->x_count;
         request.spread_rounds = (const double *const *)spread->rounds;
         request.packed_rounds = (const double *const *)packed->rounds;
         request.twin_round_count =

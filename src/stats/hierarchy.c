@@ -296,10 +296,20 @@ static double open_above(const bj_hierarchy *found, size_t index) {
  * grows slowly, and so do the misses of caches on random frames: there another latency is another size. */
 static void leave_size_open(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
                             double open[2]) {
+    const bj_level *level = &set->level[index];
+    open[0] = open[1] = level->size_x;
+    /* A paper's size is another one. */
+    if (s->request->finder != NULL)
+        return;
+    double rise = level->next_latency - level->latency;
+    /* Half of what ends a size is a penalty in any case: a small rise must not be lost in the error of the plateau. */
+    double least = fmax((1 - BJ_PLATEAU_ERROR) * (level->latency + BJ_SIZE_SHARE * rise),
+                        level->latency + BJ_SIZE_SHARE / 2 * rise);
+    double most = fmin(level->latency * open_above(found, index), level->next_latency);
+    most += BJ_SIZE_SHARE * (level->next_latency * open_above(found, index + 1) - most);
     for (int side = 0; side < 2; side++) {
-        bj_level other = set->level[index];
-        other.latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : open_above(found, index);
-        other.next_latency *= side == 0 ? 1 - BJ_PLATEAU_ERROR : open_above(found, index + 1);
+        bj_level other = *level;
+        other.latency = other.next_latency = side == 0 ? least : most;
         bj_stats_measure_size(s, set, index, &other);
         open[side] = other.size_x;
     }

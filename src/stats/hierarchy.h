@@ -40,8 +40,8 @@ typedef struct {
 } bj_hierarchy_level;
 
 /* Neighbouring extents of the twins between which a good part of the TLB's cost sets in: finer twins in between would
- * tell its reach. A TLB of few ways spans two such steps, and there are two TLBs, rarely three. */
-#define BJ_TLB_STEPS_MAX 6u
+ * tell its reach. A TLB spans one such step or up to four, the fewer ways the more, and there are two, rarely three. */
+#define BJ_TLB_STEPS_MAX 8u
 
 typedef struct {
     double first_x, last_x;
@@ -81,9 +81,9 @@ typedef struct {
     size_t count;
     const double *const *rounds; /* round_count rows of count; NaN: not measured */
     size_t round_count;
-    /* The twins, or none: time against the extent of the spread one. */
-    const double *twin_x;
-    size_t twin_count;
+    /* The twins, or none: time against the extent of the spread one. What only one of them has says nothing. */
+    const double *twin_x, *packed_x;
+    size_t twin_count, packed_count;
     const double *const *spread_rounds, *const *packed_rounds;
     size_t twin_round_count;
     double packing;                                /* how many times fewer pages the packed one has */

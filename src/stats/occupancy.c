@@ -261,6 +261,7 @@ static void try_shape(search *s, const bj_occupancy_shape *shape) {
         if (square < s->best_square) {
             s->best_square = square;
             s->fit->shape = *shape;
+            s->fit->fitted = exp2(s->first + (double)k * s->step);
             s->fit->low = fit.low;
             s->fit->high = fit.high;
             s->fit->error = sqrt(fit.error_square);
@@ -412,7 +413,7 @@ double bj_stats_misfit_occupancy(const bj_occupancy *fit, const double *x, const
     fill_table(&fit->shape, &table);
     double rise = rise_of(y, count), square = 0;
     for (size_t i = 0; i < count; i++) {
-        double misses = predict(&table, x[i] / fit->capacity);
+        double misses = predict(&table, x[i] / fit->fitted);
         double off = y[i] - fit->low - (fit->high - fit->low) * misses;
         double allowed = allowed_at(y[i], rise, fit->shape.visits, error != NULL ? error[i] : 0);
         square += off * off / (allowed * allowed);

@@ -38,6 +38,7 @@ typedef struct {
     double capacity;    /* of the best shape: mean of the capacities, weighted by how well they explain the ramp */
     double interval[2]; /* 95% of that weight over all shapes */
     double low, high;   /* latencies of hit and miss, of the best fit */
+    double fitted;      /* the capacity of the best fit, which need not be the mean */
     bj_occupancy_shape shape; /* of the best fit */
     double error;             /* of the best fit: root mean square, 1 is what counts as nothing */
 } bj_occupancy;

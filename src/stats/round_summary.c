@@ -19,6 +19,8 @@
 /* A dense walk also drives the page tables out of the caches, which the twins hardly do. From 0.1 to 0.5 the levels of
  * the zoo and of 79 random machines are the same, only fewer of them `high`. */
 #define TLB_MODEL_ERROR 0.25
+/* The share of a step that is noise (BJ_TLB_STEP_OF_ALL) is of one as wide as the coarse grid's. */
+#define TLB_STEP_OCTAVES 0.25
 /* How much of the plateau before a ramp the model sees: enough to know the latency there. */
 #define RAMP_OCTAVES 1.5
 /* A level whose plateau is shorter than this factor may be a stair in somebody's ramp. */
@@ -59,7 +61,7 @@ static size_t larger(size_t a, size_t b) {
 bj_status bj_stats_make_summary(const bj_hierarchy_request *request, bj_round_summary *s, bj_error *error) {
     memset(s, 0, sizeof *s);
     s->request = request;
-    size_t points = larger(request->count, 1), twins = larger(request->twin_count, 1);
+    size_t points = larger(request->count, 1), twins = larger(larger(request->twin_count, request->packed_count), 1);
     size_t rounds = larger(larger(request->round_count, request->twin_round_count), 1);
     s->x = malloc(points * sizeof(double));
     s->y = malloc(points * sizeof(double));
@@ -136,9 +138,9 @@ static size_t sum_up(bj_round_summary *s, const double *x, size_t count, const d
     return kept;
 }
 
-/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that beyond
- * the reach of a TLB every access misses it. A dense walk comes back to a page before the lap is over and finds its
- * entry in reach / x of the cases: each rise of the twin counts for the rest only. */
+/* What the TLB adds to a walk over every line of x bytes. The spread twin visits each page once a lap, so that a set of
+ * a TLB with a page too many misses at every access. A dense walk comes back to a page before the lap is over and finds
+ * its entry in reach / x of the cases: each rise of the twin counts for the rest only. */
 double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
     double cost = 0;
     for (size_t i = 1; i < s->twin_count; i++) {
@@ -153,49 +155,67 @@ double bj_stats_tlb_cost_at(const bj_round_summary *s, double x) {
 /* How wrong that may be: the reach lies somewhere between two extents, and the model of a dense walk is a model. */
 static double tlb_error_at(const bj_round_summary *s, double x) {
     double between = 0;
-    for (size_t i = 1; i < s->twin_count && s->twin_x[i - 1] < x; i++) {
+    /* Begins do not fall. */
+    for (size_t i = 1; i < s->twin_count && s->twin_x[s->tlb_begin[i]] < x; i++) {
         size_t begin = s->tlb_begin[i];
         between += (s->tlb[i] - s->tlb[i - 1]) * (fmin(s->twin_x[begin + 1], x) - s->twin_x[begin]) / x;
     }
     return between + TLB_MODEL_ERROR * bj_stats_tlb_cost_at(s, x);
 }
 
+/* Is the step up to an extent more than noise? By its slope, since twins are closer where the cost sets in. */
+static bool is_tlb_step(const bj_round_summary *s, size_t i) {
+    double octaves = log2(s->twin_x[i] / s->twin_x[i - 1]);
+    double least = BJ_TLB_STEP_OF_ALL * s->tlb[s->twin_count - 1] * octaves / TLB_STEP_OCTAVES;
+    return s->tlb[i] - s->tlb[i - 1] > least;
+}
+
 /* The sets of a TLB of few ways overflow one by one: its rise begins at its reach, and is over where each set has a
  * page too many, an octave further at most. */
 static void find_tlb_begins(bj_round_summary *s) {
-    double least = s->twin_count > 0 ? BJ_TLB_STEP_OF_ALL * s->tlb[s->twin_count - 1] : 0;
     for (size_t i = 1; i < s->twin_count; i++) {
         size_t begin = i - 1;
-        while (begin > 0 && s->tlb[begin] - s->tlb[begin - 1] > least && 2 * s->twin_x[begin - 1] >= s->twin_x[i])
+        while (begin > 0 && is_tlb_step(s, begin) && 2 * s->twin_x[begin - 1] >= s->twin_x[i])
             begin--;
         s->tlb_begin[i] = begin;
     }
 }
 
-/* The difference of the twins is what one visit a page costs more than the packed twin's visits to fewer pages; those
- * have a cost, too, that of a dense walk, found before. */
+/* `more`: what the spread twin takes more than the packed one, whose own cost is that of a dense walk. */
+static void sum_tlb_cost(bj_round_summary *s, const double *more, size_t count) {
+    s->twin_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        double cost = fmax(0, more[i]) + bj_stats_tlb_cost_at(s, s->twin_x[i] / s->request->packing);
+        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. Noise makes it a little
+         * too large, which is better than to leave a TLB's edge behind. */
+        s->tlb[i] = i > 0 ? fmax(s->tlb[i - 1], cost) : 0;
+        s->twin_count++;
+    }
+}
+
 static void find_tlb_cost(bj_round_summary *s, const size_t *index, size_t index_count) {
     const bj_hierarchy_request *q = s->request;
     size_t spread = sum_up(s, q->twin_x, q->twin_count, q->spread_rounds, q->twin_round_count, index, index_count,
                            q->twin_count, s->twin_x, s->tlb, false);
-    size_t packed = sum_up(s, q->twin_x, q->twin_count, q->packed_rounds, q->twin_round_count, index, index_count,
-                           q->twin_count, s->packed_x, s->packed_y, false);
-    s->twin_count = 0;
+    size_t packed = sum_up(s, q->packed_x, q->packed_count, q->packed_rounds, q->twin_round_count, index, index_count,
+                           q->packed_count, s->packed_x, s->packed_y, false);
+    size_t count = 0;
     for (size_t i = 0, k = 0; i < spread; i++) {
         while (k < packed && s->packed_x[k] < s->twin_x[i])
             k++;
         /* Both or none: a resample that lacks a twin's point cannot tell. */
         if (k == packed || s->packed_x[k] != s->twin_x[i])
             continue;
-        double cost = fmax(0, s->tlb[i] - s->packed_y[k]) + bj_stats_tlb_cost_at(s, s->twin_x[i] / q->packing);
-        size_t at = s->twin_count++;
-        s->twin_x[at] = s->twin_x[i];
-        /* From nothing, since the smallest extent is in reach of any TLB, and never falling. Noise makes it a little
-         * too large, which is better than to leave a TLB's edge behind. */
-        s->tlb[at] = at > 0 ? fmax(s->tlb[at - 1], cost) : 0;
-        s->tlb_begin[at] = at > 0 ? at - 1 : 0;
+        s->twin_x[count] = s->twin_x[i];
+        s->packed_y[count] = s->tlb[i] - s->packed_y[k];
+        s->tlb_begin[count] = count > 0 ? count - 1 : 0;
+        count++;
     }
-    find_tlb_begins(s);
+    /* Where rises begin is not known at first, and then is. */
+    for (int pass = 0; pass < 2; pass++) {
+        sum_tlb_cost(s, s->packed_y, count);
+        find_tlb_begins(s);
+    }
 }
 
 /* The curve that sizes and ramps of a level are read off. */
@@ -252,10 +272,13 @@ static bool is_one_cache(const bj_round_summary *s, const bj_level_set *found, s
                                             .only = &shape};
             bj_occupancy fit;
             bool explained = bj_stats_fit_occupancy(&request, &fit) && fit.error < FITS;
-            for (size_t k = index, within = 0; k < last && explained; k++) {
-                while (within < count && s->ramp_x[within] <= found->level[k].next_first_x)
+            for (size_t k = index, first = 0; k < last && explained; k++) {
+                size_t within = 0;
+                while (first + within < count && s->ramp_x[first + within] <= found->level[k].next_first_x)
                     within++;
-                explained = bj_stats_misfit_occupancy(&fit, s->ramp_x, s->ramp_y, s->ramp_error, within) < FITS;
+                explained = bj_stats_misfit_occupancy(&fit, s->ramp_x + first, s->ramp_y + first, s->ramp_error + first,
+                                                      within) < FITS;
+                first += within;
             }
             if (explained)
                 return true;
@@ -281,14 +304,20 @@ static size_t last_stair(const bj_level_set *found, size_t index) {
 static void merge_stairs(const bj_round_summary *s, double error_scale, bj_level_set *found) {
     if (found->count > 1 && found->level[1].ramp_first_x < LEAST_SECOND_LEVEL * found->level[0].ramp_first_x)
         bj_stats_merge_levels(s->x, s->own, s->count, 0, found);
-    for (size_t i = 1; i + 1 < found->count; i++) {
-        while (i + 1 < found->count && is_too_close(&found->level[i], &found->level[i + 1]))
-            bj_stats_merge_levels(s->x, s->own, s->count, i, found);
-        if (!s->request->lucky_frames)
+    for (size_t i = 1; i + 1 < found->count;) {
+        size_t last = i;
+        if (is_too_close(&found->level[i], &found->level[i + 1])) {
+            last = i + 1;
+        } else if (s->request->lucky_frames) {
+            last = last_stair(found, i);
+            while (last > i && !is_one_cache(s, found, i, last, error_scale))
+                last--;
+        }
+        /* What has been merged is compared with the next one again. */
+        if (last == i) {
+            i++;
             continue;
-        size_t last = last_stair(found, i);
-        while (last > i && !is_one_cache(s, found, i, last, error_scale))
-            last--;
+        }
         for (; last > i; last--)
             bj_stats_merge_levels(s->x, s->own, s->count, i, found);
     }

@@ -44,7 +44,8 @@ static double miss_once_a_lap(const made_up_machine *machine, double x) {
     return machine->tlb_ways > 0 ? fmin(1, (x - machine->reach) * (machine->tlb_ways + 1) / x) : 1;
 }
 
-static rounds *make_rounds(const made_up_machine *machine, size_t round_count, unsigned per_octave, bool twins,
+/* `twins` are so many an octave; 0: none. */
+static rounds *make_rounds(const made_up_machine *machine, size_t round_count, unsigned per_octave, unsigned twins,
                            uint64_t seed) {
     rounds *made = calloc(1, sizeof *made);
     assert_non_null(made);
@@ -52,7 +53,7 @@ static rounds *make_rounds(const made_up_machine *machine, size_t round_count, u
     bj_random_seed(&random, seed);
     made->round_count = round_count;
     made->count = make_grid(4 * KIB, 64 * MIB, per_octave, made->x);
-    made->twin_count = twins ? make_grid(32 * KIB, 64 * MIB, 4, made->twin_x) : 0;
+    made->twin_count = twins > 0 ? make_grid(32 * KIB, 64 * MIB, twins, made->twin_x) : 0;
     for (size_t r = 0; r < round_count; r++) {
         made->walk_rows[r] = made->walk[r];
         made->spread_rows[r] = made->spread[r];
@@ -75,7 +76,9 @@ static bj_hierarchy_request request_of(const rounds *made, uint64_t seed) {
                                   .rounds = made->walk_rows,
                                   .round_count = made->round_count,
                                   .twin_x = made->twin_x,
+                                  .packed_x = made->twin_x,
                                   .twin_count = made->twin_count,
+                                  .packed_count = made->twin_count,
                                   .spread_rounds = made->spread_rows,
                                   .packed_rounds = made->packed_rows,
                                   .twin_round_count = made->twin_count > 0 ? made->round_count : 0,
@@ -127,7 +130,7 @@ static void test_answers_and_intervals(void **state) {
     enum { SEEDS = 40 };
     size_t sizes = 0, capacities = 0, latencies = 0, all = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        rounds *made = make_rounds(&desktop, 8, 8, false, seed);
+        rounds *made = make_rounds(&desktop, 8, 8, 0, seed);
         bj_hierarchy_request request = request_of(made, seed);
         bj_hierarchy found = find(&request);
         assert_right(&desktop, &found);
@@ -157,7 +160,7 @@ static void test_random_frames(void **state) {
     machine.caches[1] = (made_up_cache){512 * KIB, 3.7, 8, true};
     machine.caches[2] = (made_up_cache){16 * MIB, 14, 16, true};
     for (uint64_t seed = 0; seed < 6; seed++) {
-        rounds *made = make_rounds(&machine, 9, 8, false, seed);
+        rounds *made = make_rounds(&machine, 9, 8, 0, seed);
         bj_random random;
         bj_random_seed(&random, seed + 200);
         for (size_t r = 0; r < made->round_count; r++)
@@ -209,11 +212,13 @@ static void draw_frames(rounds *made, const made_up_machine *machine, uint64_t s
         }
 }
 
-static size_t count_levels_on_random_frames(const made_up_machine *machine, uint64_t seed) {
-    rounds *made = make_rounds(machine, 12, 8, true, seed);
+/* `stairs`: without looking whether they are one. */
+static size_t count_levels_on_random_frames(const made_up_machine *machine, uint64_t seed, bool stairs) {
+    rounds *made = make_rounds(machine, 12, 8, 4, seed);
     draw_frames(made, machine, seed + 1000);
     bj_hierarchy_request request = request_of(made, seed);
     request.lucky_frames = true;
+    request.levels_only = stairs;
     size_t count = find(&request).count;
     free(made);
     return count;
@@ -231,18 +236,21 @@ static void test_stairs_of_luck_are_one_level(void **state) {
     made_up_machine small = {.caches = {{32 * KIB, 2.4, 4, false}, {512 * KIB, 7.8, 8, true}, {2 * MIB, 19, 16, true}},
                              .cache_count = 3,
                              .memory = 110};
+    size_t stairs = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        assert_int_equal(count_levels_on_random_frames(&lucky, seed), 2);
-        assert_int_equal(count_levels_on_random_frames(&close, seed), 3);
-        assert_int_equal(count_levels_on_random_frames(&small, seed), 3);
+        stairs += count_levels_on_random_frames(&lucky, seed, true) > 2;
+        assert_int_equal(count_levels_on_random_frames(&lucky, seed, false), 2);
+        assert_int_equal(count_levels_on_random_frames(&close, seed, false), 3);
+        assert_int_equal(count_levels_on_random_frames(&small, seed, false), 3);
     }
+    assert_true(stairs > 0);
 }
 
 /* The last level is shared, and its other users come and go. */
 static void test_moving_level(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
-        rounds *made = make_rounds(&desktop, 10, 4, false, seed);
+        rounds *made = make_rounds(&desktop, 10, 4, 0, seed);
         bj_random random;
         bj_random_seed(&random, seed + 100);
         for (size_t r = 0; r < made->round_count; r++) {
@@ -268,7 +276,7 @@ static void test_single_round(void **state) {
         .caches = {{32 * KIB, 4.1, 0, false}, {256 * KIB, 14, 0, false}, {8 * MIB, 50, 0, false}},
         .cache_count = 3,
         .memory = 220};
-    rounds *made = make_rounds(&sharp, 1, 1, false, 1);
+    rounds *made = make_rounds(&sharp, 1, 1, 0, 1);
     for (size_t i = 0; i < made->count; i++)
         made->walk[0][i] = time_of_walk(&sharp, made->x[i]);
     bj_hierarchy_request request = request_of(made, 1);
@@ -316,7 +324,7 @@ static const made_up_machine with_tlb = {
 static void test_twins_tell_a_tlb_from_a_cache(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 4; seed++) {
-        rounds *made = make_rounds(&with_tlb, 8, 8, true, seed);
+        rounds *made = make_rounds(&with_tlb, 8, 8, 4, seed);
         bj_hierarchy_request request = request_of(made, seed);
         bj_hierarchy found = find(&request);
         assert_int_equal(found.count, 3);
@@ -335,7 +343,7 @@ static void test_twins_tell_a_tlb_from_a_cache(void **state) {
     }
 }
 
-/* A dense walk finds reach / x of its entries however many ways the TLB has. */
+/* A dense walk finds reach / x of its entries however many ways the TLB has, and however close the twins are. */
 static void test_reach_of_a_tlb_of_few_ways(void **state) {
     (void)state;
     made_up_machine machine = {.caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 14, 8, false}, {4 * MIB, 40, 8, false}},
@@ -344,20 +352,55 @@ static void test_reach_of_a_tlb_of_few_ways(void **state) {
                                .reach = 256 * KIB,
                                .miss = 25,
                                .tlb_ways = 2};
-    for (uint64_t seed = 0; seed < 4; seed++) {
-        rounds *made = make_rounds(&machine, 8, 8, true, seed);
-        bj_hierarchy_request request = request_of(made, seed);
-        request.far_x = 1 * MIB;
-        request.far_time = time_of_walk(&machine, request.far_x);
-        bj_hierarchy found = find(&request);
-        assert_int_equal(found.count, 3);
-        for (size_t i = 0; i < 3; i++)
-            assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
-        assert_true(is_near(found.far_latency, 40, 0.025));
-        assert_true(found.tlb_step_count >= 2);
-        assert_true(is_near(found.tlb_step[0].first_x, machine.reach, 1e-9));
-        free(made);
-    }
+    for (unsigned twins = 4; twins <= 16; twins *= 4)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            rounds *made = make_rounds(&machine, 8, 8, twins, seed);
+            bj_hierarchy_request request = request_of(made, seed);
+            request.far_x = 1 * MIB;
+            request.far_time = time_of_walk(&machine, request.far_x);
+            bj_hierarchy found = find(&request);
+            assert_int_equal(found.count, 3);
+            for (size_t i = 0; i < 3; i++)
+                assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
+            assert_true(is_near(found.far_latency, 40, 0.025));
+            assert_true(found.tlb_step_count >= 2);
+            assert_true(is_near(found.tlb_step[0].first_x, machine.reach, 0.05));
+            free(made);
+        }
+}
+
+/* A round that was cut short may have measured one twin of an extent alone. */
+static void test_a_twin_alone_says_nothing(void **state) {
+    (void)state;
+    rounds *made = make_rounds(&with_tlb, 8, 8, 4, 1);
+    bj_hierarchy_request request = request_of(made, 1);
+    const double *packed[ROUNDS_MAX];
+    for (size_t r = 0; r < made->round_count; r++)
+        packed[r] = made->packed[r] + 1;
+    request.packed_rounds = packed;
+    request.packed_x = made->twin_x + 1;
+    request.packed_count = made->twin_count - 1;
+    request.twin_count = made->twin_count - 1;
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 3);
+    assert_true(is_near(found.level[2].latency.value, 20, 0.08));
+    free(made);
+}
+
+/* A sharp edge that leads only a third higher: what the plateau may be off is not to swallow it. */
+static void test_a_small_sharp_rise_leaves_nothing_open(void **state) {
+    (void)state;
+    made_up_machine machine = {
+        .caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 14, 8, false}, {4 * MIB, 18.5, 8, false}},
+        .cache_count = 3,
+        .memory = 200};
+    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
+    bj_hierarchy_request request = request_of(made, 1);
+    bj_hierarchy found = find(&request);
+    assert_int_equal(found.count, 3);
+    assert_true(found.level[1].size_open[0] > 0.9 * found.level[1].size.value);
+    assert_true(found.level[1].size_open[1] < 1.1 * found.level[1].size.value);
+    free(made);
 }
 
 /* A TLB so dear that by its shape alone it passes for a cache. */
@@ -368,7 +411,7 @@ static void test_twins_remove_a_dear_tlb(void **state) {
                                .memory = 400,
                                .reach = 256 * KIB,
                                .miss = 24};
-    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
     bj_hierarchy_request request = request_of(made, 1);
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 2);
@@ -389,7 +432,7 @@ static void test_sizes_that_a_tlb_ends(void **state) {
                                .memory = 150,
                                .reach = 64 * KIB,
                                .miss = 30};
-    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
     bj_hierarchy_request request = request_of(made, 1);
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 3);
@@ -416,7 +459,7 @@ static void test_latency_by_revisits(void **state) {
         .memory = 150};
     const bj_occupancy_shape lru = {8, false, BJ_REPLACE_LRU, 0}, paired = {8, false, BJ_REPLACE_PAIRED, 0},
                              often = {8, false, BJ_REPLACE_LRU, 4};
-    rounds *made = make_rounds(&machine, 8, 8, true, 1);
+    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
     for (size_t r = 0; r < 8; r++)
         for (size_t i = 0; i < made->count; i++) {
             double ratio = made->x[i] / second;
@@ -449,7 +492,7 @@ static void test_latency_by_revisits(void **state) {
 static void test_missing_values(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 3; seed++) {
-        rounds *made = make_rounds(&with_tlb, 9, 8, true, seed);
+        rounds *made = make_rounds(&with_tlb, 9, 8, 4, seed);
         bj_random random;
         bj_random_seed(&random, seed + 50);
         for (size_t r = 0; r < made->round_count; r++) {
@@ -480,7 +523,7 @@ static void test_missing_values(void **state) {
 
 static void test_nothing_measured(void **state) {
     (void)state;
-    rounds *made = make_rounds(&desktop, 4, 4, false, 1);
+    rounds *made = make_rounds(&desktop, 4, 4, 0, 1);
     bj_hierarchy_request request = request_of(made, 1);
     for (size_t r = 0; r < 4; r++)
         for (size_t i = 0; i < made->count; i++)
@@ -495,7 +538,7 @@ static void test_flat_rounds(void **state) {
     (void)state;
     static const made_up_machine flat = {.caches = {{1024 * MIB, 5, 0, false}}, .cache_count = 1, .memory = 5};
     for (uint64_t seed = 0; seed < 5; seed++) {
-        rounds *made = make_rounds(&flat, 6, 4, true, seed);
+        rounds *made = make_rounds(&flat, 6, 4, 4, seed);
         bj_hierarchy_request request = request_of(made, seed);
         bj_hierarchy found = find(&request);
         assert_int_equal(found.count, 0);
@@ -511,7 +554,7 @@ static void assert_same_estimate(const bj_estimate *a, const bj_estimate *b) {
 
 static void test_same_seed_same_answer(void **state) {
     (void)state;
-    rounds *made = make_rounds(&with_tlb, 7, 8, true, 3);
+    rounds *made = make_rounds(&with_tlb, 7, 8, 4, 3);
     bj_hierarchy_request request = request_of(made, 11);
     bj_hierarchy one = find(&request), two = find(&request);
     assert_int_equal(one.count, two.count);
@@ -576,7 +619,7 @@ static bj_status find_trouble(const double *x, const double *y, size_t count, co
 
 static void test_other_finders(void **state) {
     (void)state;
-    rounds *made = make_rounds(&desktop, 6, 4, false, 2);
+    rounds *made = make_rounds(&desktop, 6, 4, 0, 2);
     bj_hierarchy_request request = request_of(made, 1);
     size_t calls = 0;
     request.finder = find_one;
@@ -613,7 +656,9 @@ static void test_few_quiet_rounds(void **state) {
                                     .rounds = walk_rows,
                                     .round_count = ROUNDS,
                                     .twin_x = x,
+                                    .packed_x = x,
                                     .twin_count = COUNT,
+                                    .packed_count = COUNT,
                                     .spread_rounds = twin_rows,
                                     .packed_rounds = twin_rows,
                                     .twin_round_count = ROUNDS,
@@ -636,6 +681,8 @@ int main(void) {
         cmocka_unit_test(test_single_round_doubts_lone_samples),
         cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
         cmocka_unit_test(test_reach_of_a_tlb_of_few_ways),
+        cmocka_unit_test(test_a_twin_alone_says_nothing),
+        cmocka_unit_test(test_a_small_sharp_rise_leaves_nothing_open),
         cmocka_unit_test(test_twins_remove_a_dear_tlb),
         cmocka_unit_test(test_sizes_that_a_tlb_ends),
         cmocka_unit_test(test_latency_by_revisits),

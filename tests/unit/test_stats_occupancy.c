@@ -269,11 +269,11 @@ static void test_a_flat_curve_has_no_capacity(void **state) {
 static void test_misfit_of_a_part(void **state) {
     (void)state;
     enum { COUNT = 32, FIRST = 12 };
-    bj_occupancy fit = {.capacity = 1 * MIB, .low = 8, .high = 88, .shape = {8, true, BJ_REPLACE_LRU, 0}};
+    bj_occupancy fit = {.fitted = 1 * MIB, .low = 8, .high = 88, .shape = {8, true, BJ_REPLACE_LRU, 0}};
     double x[COUNT], y[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = 128 * KIB * exp2((double)i / 6);
-        y[i] = 8 + 80 * bj_stats_predict_occupancy_misses(&fit.shape, x[i] / fit.capacity);
+        y[i] = 8 + 80 * bj_stats_predict_occupancy_misses(&fit.shape, x[i] / fit.fitted);
     }
     assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, COUNT) < 1e-9);
     assert_true(bj_stats_misfit_occupancy(&fit, x, y, NULL, FIRST) < 1e-9);
@@ -285,6 +285,13 @@ static void test_misfit_of_a_part(void **state) {
         error[i] = 1;
     assert_true(bj_stats_misfit_occupancy(&fit, x, y, error, FIRST) < 1);
     assert_true(bj_stats_misfit_occupancy(&fit, x, y, error, 0) == 0);
+    /* Of all points, it is the error of the fit. */
+    bj_occupancy_shape other = {2, true, BJ_REPLACE_LRU, 0};
+    bj_occupancy_request request = {
+        .x = x, .y = y, .error = error, .count = COUNT, .first = 256 * KIB, .last = 4 * MIB, .only = &other};
+    assert_true(bj_stats_fit_occupancy(&request, &fit));
+    assert_true(fit.error > 0.1);
+    assert_true(fabs(bj_stats_misfit_occupancy(&fit, x, y, error, COUNT) / fit.error - 1) < 0.01);
 }
 
 int main(void) {

@@ -290,7 +290,7 @@ static bj_confidence open_latency(const cache_answer *a, size_t index, bj_confid
     double gained = index > 0 ? found->level[index - 1].next_gained : 0;
     bool is_memory = index == found->count;
     *latency = is_memory ? found->last_latency : found->level[index].latency;
-    bool brief = index > 0 && !is_memory &&
+    bool brief = index > 0 && index < found->count &&
                  found->level[index].level.ramp_first_x < BRIEF_PLATEAU * found->level[index - 1].level.next_first_x;
     bool beyond = is_memory && found->far_latency > FAR_HIGH * latency->value;
     if (gained > GAINED_HIGH)
@@ -333,7 +333,7 @@ bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *r
     bj_confidence of_count = a.found.count_support >= SUPPORT_HIGH     ? BJ_CONFIDENCE_HIGH
                              : a.found.count_support >= SUPPORT_MEDIUM ? BJ_CONFIDENCE_MEDIUM
                                                                        : BJ_CONFIDENCE_LOW;
-    bj_confidence of_level[BJ_LEVELS_MAX];
+    bj_confidence of_level[BJ_LEVELS_MAX] = {BJ_CONFIDENCE_LOW};
     bool in_doubt = false;
     for (size_t i = 0; i < a.found.count && status == BJ_OK; i++) {
         of_level[i] = judge_level(&a, &a.found.level[i]);

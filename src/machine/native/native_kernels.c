@@ -55,7 +55,9 @@ bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, 
             dlclose(library);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the kernels");
     }
-    *opened = (bj_native_kernels){units, library, states};
+    opened->units = units;
+    opened->library = library;
+    opened->states = states;
     *kernels = opened;
     return BJ_OK;
 }

@@ -35,7 +35,7 @@
         NAME##_vector sum4 = {0}, sum5 = {0}, sum6 = {0}, sum7 = {0};                                                  \
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             const NAME##_vector *at = memory;                                                                          \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * BYTES); i++, at += BLOCK_VECTORS) {                        \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS) {                      \
                 FOR8(LOAD)                                                                                             \
             }                                                                                                          \
             PASS_DONE();                                                                                               \
@@ -51,7 +51,7 @@
         value += filler;                                                                                               \
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             NAME##_vector *at = memory;                                                                                \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * BYTES); i++, at += BLOCK_VECTORS) {                        \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS) {                      \
                 FOR8(STORE_VALUE)                                                                                      \
             }                                                                                                          \
             DONE();                                                                                                    \
@@ -61,7 +61,7 @@
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             NAME##_vector *restrict to = target;                                                                       \
             const NAME##_vector *restrict at = source;                                                                 \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * BYTES); i++, at += BLOCK_VECTORS, to += BLOCK_VECTORS) {   \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS, to += BLOCK_VECTORS) { \
                 FOR8(STORE_COPY)                                                                                       \
             }                                                                                                          \
             DONE();                                                                                                    \

@@ -42,6 +42,14 @@ typedef struct {
     size_t min_accesses;  /* of one batch; the machine takes more where its clock is coarse */
 } bj_walk_effort;
 
+/* How machines warm up. Building the chain in visiting order is a lap by itself. Further ones settle the replacement
+ * state where the walk may fit a cache: one that replaces at random finds room for all lines only after several. Walks
+ * of more places than this, 16 MiB of 64-byte lines, would cost more time than that changes. */
+#define BJ_WALK_WARM_PLACES (256u * 1024u)
+#define BJ_WALK_WARM_LAPS 4u
+/* A lap that saves less than this over the one before is the last. */
+#define BJ_WALK_WARM_GAIN 0.03
+
 /* How often the body of a chain's loop is written out. What the loop itself costs is in the time of either, half as
  * much a step where it is written out twice: 2 · twice − once is without it. */
 typedef enum {

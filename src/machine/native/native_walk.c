@@ -10,13 +10,6 @@
 
 /* A batch covers at least this many loads, so that one interrupt is a small part of it. */
 #define MIN_BATCH_ACCESSES 16384u
-/* Building the chain in visiting order is a lap by itself. Further ones settle the replacement state where the walk may
- * fit a cache: one that replaces at random finds room for all lines only after several. Beyond 16 MiB of 64-byte lines
- * they would cost more time than they change. */
-#define WARM_LAP_MAX_PLACES (256u * 1024u)
-#define WARM_LAPS_MAX 4u
-/* A lap that saves less than this over the one before is the last. */
-#define WARM_LAP_GAIN 0.03
 
 typedef struct {
     const bj_walk *walk;
@@ -79,11 +72,11 @@ static void warm_up(const bj_walk *walk, walk_position *position) {
     /* Short laps are taken several at a time: one of them is too short to be timed. */
     size_t blocks = blocks_for(position, walk->count > MIN_BATCH_ACCESSES ? walk->count : MIN_BATCH_ACCESSES);
     double last = 0;
-    for (unsigned lap = 0; lap < WARM_LAPS_MAX; lap++) {
+    for (unsigned lap = 0; lap < BJ_WALK_WARM_LAPS; lap++) {
         uint64_t start = bj_platform_read_ns();
         chase(position, blocks);
         double took = (double)(bj_platform_read_ns() - start);
-        if (lap > 0 && took > (1 - WARM_LAP_GAIN) * last)
+        if (lap > 0 && took > (1 - BJ_WALK_WARM_GAIN) * last)
             break;
         last = took;
     }
@@ -93,7 +86,7 @@ static bj_status walk_on_thread(void *argument, bj_error *error) {
     walk_job *job = argument;
     walk_position position = {.chains = bj_machine_count_chains(job->walk)};
     build_chains(job->walk, &position);
-    if (job->walk->count <= WARM_LAP_MAX_PLACES)
+    if (job->walk->count <= BJ_WALK_WARM_PLACES)
         warm_up(job->walk, &position);
     size_t blocks = choose_blocks(job, &position);
     double accesses = (double)blocks * accesses_of_block(&position);

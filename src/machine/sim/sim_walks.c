@@ -16,14 +16,12 @@
 enum {
     BATCH_ACCESSES = 20000,
     SHORT_WALK = 65536,
-    WARM_WALK = 131072,    /* half of the native machine's, since simulated laps are dear */
-    WARM_LAPS_MAX = 4,     /* as there, and so is the gain below */
-    RECORDED_LAPS_MAX = 4, /* exclusive levels take a lap or two more than the others to settle */
-    LEAST_COLD = 8192,     /* walks of fewer places are simulated from the first access on */
-    PIECE = 32             /* accesses whose cost is recorded together */
+    WARM_WALK = BJ_WALK_WARM_PLACES / 2, /* since simulated laps are dear */
+    RECORDED_LAPS_MAX = 4,               /* exclusive levels take a lap or two more than the others to settle */
+    LEAST_COLD = 8192,                   /* walks of fewer places are simulated from the first access on */
+    PIECE = 32                           /* accesses whose cost is recorded together */
 };
 
-static const double WARM_LAP_GAIN = 0.03;
 /* Hits of the first level do not wait for each other, but no core starts more than two loads a cycle. */
 static const double LOAD_CYCLES = 0.5;
 
@@ -192,7 +190,7 @@ static size_t find_longest_settling(const bj_sim_spec *spec) {
  * first is like all others. Returns their cycles; `before` is left at the start of the last. */
 static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before) {
     size_t settling = find_longest_settling(self->spec), longest = settling > SHORT_WALK ? settling : SHORT_WALK;
-    unsigned most = settling == 0 ? 1 : WARM_LAPS_MAX;
+    unsigned most = settling == 0 ? 1 : BJ_WALK_WARM_LAPS;
     double all = 0, last = 0;
     for (unsigned n = 0; n < most; n++) {
         double lap = 0;
@@ -204,7 +202,7 @@ static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_
         for (size_t i = 0; i < count; i++)
             lap = fmax(lap, count_cycles(self->spec, &walkers[i], &before[i]));
         all += lap;
-        if (n > 0 && lap > (1 - WARM_LAP_GAIN) * last)
+        if (n > 0 && lap > (1 - BJ_WALK_WARM_GAIN) * last)
             break;
         last = lap;
     }

@@ -148,6 +148,12 @@ static void add_grid(cache_run *run, double first, double last, unsigned stride,
     }
 }
 
+/* Both of an extent, or neither says anything. */
+static void add_twins(cache_run *run, double first, double last, unsigned stride) {
+    add_grid(run, first, last, stride, spread_kind(run));
+    add_grid(run, first, last, stride, packed_kind(run));
+}
+
 /* What an access takes: in random order; in pairs, side by side; and in pairs on a page that no line holds both of. */
 typedef struct {
     double apart_ns, near_ns, far_ns;
@@ -343,10 +349,8 @@ static bj_status refine(cache_run *run, bj_error *error) {
         add_grid(run, size * 1.7, level->next_first_x * 1.1, STRIDE_GRID, dense);
         add_grid(run, level->size_x / 1.2, fmin(level->size_x * 1.2, size), stride, dense);
     }
-    for (size_t i = 0; i < found.tlb_step_count && !run->in_haste; i++) {
-        add_grid(run, found.tlb_step[i].first_x, found.tlb_step[i].last_x, STRIDE_FINE, spread_kind(run));
-        add_grid(run, found.tlb_step[i].first_x, found.tlb_step[i].last_x, STRIDE_FINE, packed_kind(run));
-    }
+    for (size_t i = 0; i < found.tlb_step_count && !run->in_haste; i++)
+        add_twins(run, found.tlb_step[i].first_x, found.tlb_step[i].last_x, STRIDE_FINE);
     if (run->method->models_capacity && !run->in_haste)
         add_revisits(run, &found);
     return BJ_OK;
@@ -368,11 +372,8 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
         run->spread_bytes = LEAST_SPREAD_BYTES;
     add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), STRIDE_GRID, dense_kind(run));
     add_grid(run, COARSE_FROM_BYTES, top, STRIDE_COARSE, dense_kind(run));
-    if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste) {
-        double first = TWIN_FIRST_LINES * (double)run->spread_bytes;
-        add_grid(run, first, top, STRIDE_GRID, spread_kind(run));
-        add_grid(run, first, top, STRIDE_GRID, packed_kind(run));
-    }
+    if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste)
+        add_twins(run, TWIN_FIRST_LINES * (double)run->spread_bytes, top, STRIDE_GRID);
     run->started_s = clock_of(run);
     for (size_t round = 0; round < run->plan.rounds && status == BJ_OK; round++) {
         if (!time_for_round(run, round))

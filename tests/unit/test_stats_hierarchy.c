@@ -10,93 +10,12 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "made_up_curve.h"
-#include "stats/hierarchy.h"
-
-#define ROUNDS_MAX 12
-#define PAGE 4096.0
-#define LINE 64.0
-#define PACKING 8.0
-
-typedef struct {
-    double x[POINTS_MAX], twin_x[POINTS_MAX];
-    size_t count, twin_count, round_count;
-    double walk[ROUNDS_MAX][POINTS_MAX], spread[ROUNDS_MAX][POINTS_MAX], packed[ROUNDS_MAX][POINTS_MAX];
-    const double *walk_rows[ROUNDS_MAX], *spread_rows[ROUNDS_MAX], *packed_rows[ROUNDS_MAX];
-} rounds;
+#include "made_up_rounds.h"
 
 static const made_up_machine desktop = {
     .caches = {{32 * KIB, 1.2, 8, false}, {512 * KIB, 3.7, 8, false}, {8 * MIB, 14, 16, false}},
     .cache_count = 3,
     .memory = 90};
-
-/* Jitter goes both ways, disturbance only up. */
-static double disturb(double time, bj_random *random) {
-    double spike = bj_random_unit(random) < 0.03 ? 1 + 2 * bj_random_unit(random) : 1;
-    return time * spike * (1 + 0.01 * bj_random_normal(random));
-}
-
-/* Misses of a TLB where every page of x bytes is visited once a lap: its sets overflow one by one (see tlb_levels.h).
- */
-static double miss_once_a_lap(const made_up_machine *machine, double x) {
-    if (machine->reach <= 0 || x <= machine->reach)
-        return 0;
-    return machine->tlb_ways > 0 ? fmin(1, (x - machine->reach) * (machine->tlb_ways + 1) / x) : 1;
-}
-
-/* `twins` are so many an octave; 0: none. */
-static rounds *make_rounds(const made_up_machine *machine, size_t round_count, unsigned per_octave, unsigned twins,
-                           uint64_t seed) {
-    rounds *made = calloc(1, sizeof *made);
-    assert_non_null(made);
-    bj_random random;
-    bj_random_seed(&random, seed);
-    made->round_count = round_count;
-    made->count = make_grid(4 * KIB, 64 * MIB, per_octave, made->x);
-    made->twin_count = twins > 0 ? make_grid(32 * KIB, 64 * MIB, twins, made->twin_x) : 0;
-    for (size_t r = 0; r < round_count; r++) {
-        made->walk_rows[r] = made->walk[r];
-        made->spread_rows[r] = made->spread[r];
-        made->packed_rows[r] = made->packed[r];
-        for (size_t i = 0; i < made->count; i++)
-            made->walk[r][i] = disturb(time_of_walk(machine, made->x[i]), &random);
-        for (size_t i = 0; i < made->twin_count; i++) {
-            /* One line a page: the caches see as many lines as there are pages, the TLB a new page each time. */
-            double x = made->twin_x[i], caches = time_in_caches(machine, x / PAGE * LINE);
-            made->spread[r][i] = disturb(caches + miss_once_a_lap(machine, x) * machine->miss, &random);
-            made->packed[r][i] = disturb(caches + time_in_tlb(machine, x / PACKING), &random);
-        }
-    }
-    return made;
-}
-
-static bj_hierarchy_request request_of(const rounds *made, uint64_t seed) {
-    return (bj_hierarchy_request){.x = made->x,
-                                  .count = made->count,
-                                  .rounds = made->walk_rows,
-                                  .round_count = made->round_count,
-                                  .twin_x = made->twin_x,
-                                  .packed_x = made->twin_x,
-                                  .twin_count = made->twin_count,
-                                  .packed_count = made->twin_count,
-                                  .spread_rounds = made->spread_rows,
-                                  .packed_rounds = made->packed_rows,
-                                  .twin_round_count = made->twin_count > 0 ? made->round_count : 0,
-                                  .packing = PACKING,
-                                  .seed = seed};
-}
-
-static bj_hierarchy find(const bj_hierarchy_request *request) {
-    bj_hierarchy found;
-    bj_error error = {""};
-    if (bj_stats_find_hierarchy(request, &found, &error) != BJ_OK)
-        fail_msg("%s", error.text);
-    return found;
-}
-
-static bool is_near(double value, double truth, double share) {
-    return fabs(value / truth - 1) <= share;
-}
 
 /* Give or take 2%: between two points of a sharp edge nothing tells where it is. */
 static bool holds(const bj_estimate *estimate, double truth) {
@@ -313,80 +232,6 @@ static void test_single_round_doubts_lone_samples(void **state) {
     assert_int_equal(found.least, 1);
 }
 
-/* A third level that is only 1.4 times as slow as the second, and a TLB whose edge is larger than that. */
-static const made_up_machine with_tlb = {
-    .caches = {{32 * KIB, 4.1, 8, false}, {128 * KIB, 14, 8, false}, {1 * MIB, 20, 8, false}},
-    .cache_count = 3,
-    .memory = 200,
-    .reach = 384 * KIB,
-    .miss = 9};
-
-static void test_twins_tell_a_tlb_from_a_cache(void **state) {
-    (void)state;
-    for (uint64_t seed = 0; seed < 4; seed++) {
-        rounds *made = make_rounds(&with_tlb, 8, 8, 4, seed);
-        bj_hierarchy_request request = request_of(made, seed);
-        bj_hierarchy found = find(&request);
-        assert_int_equal(found.count, 3);
-        for (size_t i = 0; i < 3; i++)
-            assert_true(is_near(found.level[i].capacity.value, with_tlb.caches[i].size, 0.125));
-        assert_true(is_near(found.level[1].latency.value, 14, 0.05));
-        assert_true(is_near(found.level[2].latency.value, 20, 0.08));
-        /* A program pays for both: the size of the second level ends by the time with the TLB in it. */
-        assert_true(is_near(found.level[1].size.value, true_size(&with_tlb, 1), 0.1));
-        assert_true(found.level[2].size.value < 1.05 * true_size(&with_tlb, 2));
-        /* Without the twins the small edge cannot be told from a TLB's. */
-        request.twin_count = 0;
-        found = find(&request);
-        assert_int_equal(found.count, 2);
-        free(made);
-    }
-}
-
-/* A dense walk finds reach / x of its entries however many ways the TLB has, and however close the twins are. */
-static void test_reach_of_a_tlb_of_few_ways(void **state) {
-    (void)state;
-    made_up_machine machine = {.caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 14, 8, false}, {4 * MIB, 40, 8, false}},
-                               .cache_count = 3,
-                               .memory = 200,
-                               .reach = 256 * KIB,
-                               .miss = 25,
-                               .tlb_ways = 2};
-    for (unsigned twins = 4; twins <= 16; twins *= 4)
-        for (uint64_t seed = 0; seed < 3; seed++) {
-            rounds *made = make_rounds(&machine, 8, 8, twins, seed);
-            bj_hierarchy_request request = request_of(made, seed);
-            request.far_x = 1 * MIB;
-            request.far_time = time_of_walk(&machine, request.far_x);
-            bj_hierarchy found = find(&request);
-            assert_int_equal(found.count, 3);
-            for (size_t i = 0; i < 3; i++)
-                assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
-            assert_true(is_near(found.far_latency, 40, 0.025));
-            assert_true(found.tlb_step_count >= 2);
-            assert_true(is_near(found.tlb_step[0].first_x, machine.reach, 0.05));
-            free(made);
-        }
-}
-
-/* A round that was cut short may have measured one twin of an extent alone. */
-static void test_a_twin_alone_says_nothing(void **state) {
-    (void)state;
-    rounds *made = make_rounds(&with_tlb, 8, 8, 4, 1);
-    bj_hierarchy_request request = request_of(made, 1);
-    const double *packed[ROUNDS_MAX];
-    for (size_t r = 0; r < made->round_count; r++)
-        packed[r] = made->packed[r] + 1;
-    request.packed_rounds = packed;
-    request.packed_x = made->twin_x + 1;
-    request.packed_count = made->twin_count - 1;
-    request.twin_count = made->twin_count - 1;
-    bj_hierarchy found = find(&request);
-    assert_int_equal(found.count, 3);
-    assert_true(is_near(found.level[2].latency.value, 20, 0.08));
-    free(made);
-}
-
 /* A sharp edge that leads only a third higher: what the plateau may be off is not to swallow it. */
 static void test_a_small_sharp_rise_leaves_nothing_open(void **state) {
     (void)state;
@@ -400,51 +245,6 @@ static void test_a_small_sharp_rise_leaves_nothing_open(void **state) {
     assert_int_equal(found.count, 3);
     assert_true(found.level[1].size_open[0] > 0.9 * found.level[1].size.value);
     assert_true(found.level[1].size_open[1] < 1.1 * found.level[1].size.value);
-    free(made);
-}
-
-/* A TLB so dear that by its shape alone it passes for a cache. */
-static void test_twins_remove_a_dear_tlb(void **state) {
-    (void)state;
-    made_up_machine machine = {.caches = {{32 * KIB, 4.1, 8, false}, {8 * MIB, 12, 8, false}},
-                               .cache_count = 2,
-                               .memory = 400,
-                               .reach = 256 * KIB,
-                               .miss = 24};
-    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
-    bj_hierarchy_request request = request_of(made, 1);
-    bj_hierarchy found = find(&request);
-    assert_int_equal(found.count, 2);
-    assert_true(is_near(found.level[0].capacity.value, 32 * KIB, 0.125));
-    assert_true(is_near(found.level[1].capacity.value, 8 * MIB, 0.125));
-    request.twin_count = 0;
-    found = find(&request);
-    assert_int_equal(found.count, 3);
-    free(made);
-}
-
-/* A TLB that ends the sizes of two levels, that of the third before its own plateau begins: the steps of the caches are
- * as plain as without it, and the size says how much the latency leaves open. */
-static void test_sizes_that_a_tlb_ends(void **state) {
-    (void)state;
-    made_up_machine machine = {.caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 12, 8, false}, {8 * MIB, 30, 8, false}},
-                               .cache_count = 3,
-                               .memory = 150,
-                               .reach = 64 * KIB,
-                               .miss = 30};
-    rounds *made = make_rounds(&machine, 8, 8, 4, 1);
-    bj_hierarchy_request request = request_of(made, 1);
-    bj_hierarchy found = find(&request);
-    assert_int_equal(found.count, 3);
-    for (size_t i = 0; i < 3; i++) {
-        assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
-        assert_true(found.level[i].p <= 0.01);
-    }
-    const bj_hierarchy_level *third = &found.level[2];
-    assert_true(third->size.value < third->level.plateau_first_x);
-    assert_true(third->size_open[0] < third->size.value && third->size.value < third->size_open[1]);
-    assert_true(third->size.interval[0] <= third->size_open[0] && third->size.interval[1] >= third->size_open[1]);
-    assert_true(found.level[0].size_open[1] < 1.1 * found.level[0].size_open[0]);
     free(made);
 }
 
@@ -679,12 +479,7 @@ int main(void) {
         cmocka_unit_test(test_moving_level),
         cmocka_unit_test(test_single_round),
         cmocka_unit_test(test_single_round_doubts_lone_samples),
-        cmocka_unit_test(test_twins_tell_a_tlb_from_a_cache),
-        cmocka_unit_test(test_reach_of_a_tlb_of_few_ways),
-        cmocka_unit_test(test_a_twin_alone_says_nothing),
         cmocka_unit_test(test_a_small_sharp_rise_leaves_nothing_open),
-        cmocka_unit_test(test_twins_remove_a_dear_tlb),
-        cmocka_unit_test(test_sizes_that_a_tlb_ends),
         cmocka_unit_test(test_latency_by_revisits),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_nothing_measured),

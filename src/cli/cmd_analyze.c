@@ -46,8 +46,8 @@ static bj_status add_known(const char *text, bj_answers *known, bj_error *error)
     /* Perhaps of a probe that this version does not have; perhaps a slip that would go unnoticed. */
     if (unit == NULL)
         bj_cli_complain("warning: --known %s: no probe here answers that key", key);
-    bj_characteristic *answer;
-    bj_status status = bj_answers_put(known, key, unit != NULL ? unit : "", &answer, error);
+    bj_answer *answer;
+    bj_status status = bj_data_put_answer(known, key, unit != NULL ? unit : "", &answer, error);
     if (status != BJ_OK)
         return status;
     answer->status = BJ_ANSWER_OK;
@@ -101,11 +101,11 @@ static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_er
     const bj_probe *probe = analysis->probe;
     const char *unit = analysis->request.y_unit_given;
     bj_curve *curve;
-    bj_status status = bj_curves_add(&analysis->samples, probe->analyze_curve, probe->name, &curve, error);
+    bj_status status = bj_data_add_curve(&analysis->samples, probe->analyze_curve, probe->name, &curve, error);
     if (status != BJ_OK)
         return status;
-    bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "unit");
-    status = bj_curve_record_all(curve, rows->x, rows->y, rows->count, error);
+    bj_data_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "unit");
+    status = bj_data_record_table(curve, rows->x, rows->y, rows->count, error);
     if (status == BJ_OK)
         status = bj_runner_analyse_probe(probe, &analysis->samples, &analysis->request, &analysis->answers, error);
     return status;
@@ -133,13 +133,13 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = analyse_file(arguments->operands[1], &analysis, &error);
     if (status == BJ_OK)
-        status = bj_answers_to_json(&analysis.answers, &text, &error);
+        status = bj_profile_answers_to_json(&analysis.answers, &text, &error);
     if (status == BJ_OK)
         fputs(text, stdout);
     free(text);
-    bj_answers_free(&analysis.answers);
-    bj_answers_free(&analysis.known);
-    bj_curves_free(&analysis.samples);
+    bj_data_free_answers(&analysis.answers);
+    bj_data_free_answers(&analysis.known);
+    bj_data_free_curves(&analysis.samples);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }
 

@@ -32,7 +32,7 @@ static bj_status read_format(const char *name, const bj_emitter **emitter, bj_er
 static bj_status read_confidence(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {
     const char *text = bj_cli_find_value(arguments, "min-confidence");
     options->least_confidence = BJ_CONFIDENCE_MEDIUM;
-    if (text != NULL && !bj_confidence_parse(text, &options->least_confidence))
+    if (text != NULL && !bj_data_parse_confidence(text, &options->least_confidence))
         return refuse_value("min-confidence", "low, medium or high", text, error);
     return BJ_OK;
 }

@@ -19,15 +19,15 @@ static int refuse_key(const char *file, const char *key, const bj_answers *answe
     return BJ_EXIT_USAGE;
 }
 
-static int print_field(const bj_characteristic *answer, const char *field) {
+static int print_field(const bj_answer *answer, const char *field) {
     bj_error error;
     char *text = NULL;
     /* A value is a number to rely on; who asks for another field by name gets what is there. */
     if ((field == NULL || strcmp(field, "value") == 0) && answer->status != BJ_ANSWER_OK) {
-        bj_cli_complain("%s: %s: %s", answer->key, bj_answer_status_name(answer->status), answer->reason);
+        bj_cli_complain("%s: %s: %s", answer->key, bj_data_name_status(answer->status), answer->reason);
         return BJ_EXIT_FAILED;
     }
-    bj_status status = bj_answer_field_to_text(answer, field != NULL ? field : "value", &text, &error);
+    bj_status status = bj_profile_field_to_text(answer, field != NULL ? field : "value", &text, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     bj_base_hide_controls(text); /* a script reads one line */
@@ -44,7 +44,7 @@ static int run(const bj_cli_arguments *arguments) {
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     const char *key = arguments->operands[1];
-    const bj_characteristic *answer = bj_answers_find(&profile.answers, key);
+    const bj_answer *answer = bj_data_find_answer(&profile.answers, key);
     int result = answer == NULL ? refuse_key(arguments->operands[0], key, &profile.answers)
                                 : print_field(answer, arguments->operand_count > 2 ? arguments->operands[2] : NULL);
     bj_profile_free(&profile);

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "data/number.h"
 #include "probes/probe.h"
-#include "profile/number.h"
 
 static void print_names(const char *label, const char *const *names, const char *none) {
     printf("    %-8s ", label);
@@ -17,7 +17,7 @@ static void print_names(const char *label, const char *const *names, const char 
 
 static void print_seconds(double seconds) {
     char text[BJ_NUMBER_ROOM];
-    bj_profile_format_number(bj_profile_round_number(seconds, 2), text);
+    bj_data_format_number(bj_data_round_number(seconds, 2), text);
     fputs(text, stdout);
 }
 

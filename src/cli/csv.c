@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "probes/cache_samples.h"
+#include "data/number.h"
 
 #define MAX_FIELD 64
 
@@ -86,7 +86,7 @@ static bj_status add_row(parser *parser, double x, double y) {
 }
 
 static bool is_usable(double number) {
-    return number >= BJ_CACHE_LEAST_NUMBER && number <= BJ_CACHE_MOST_NUMBER;
+    return number >= BJ_LEAST_SAMPLE && number <= BJ_MOST_SAMPLE;
 }
 
 /* The line may hold anything, and be as long as the file. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "profile/number.h"
+#include "data/number.h"
 
 #define BJ_EMITTER(name) extern const bj_emitter bj_emitter_##name;
 #include "emit/emit_list.h"
@@ -29,7 +29,7 @@ const bj_emitter *bj_emit_find_emitter(const char *name) {
 }
 
 /* An unstable answer moved while it was measured: whatever its confidence, only who takes everything takes it. */
-static bool is_certain(const bj_emit_request *request, const bj_characteristic *answer) {
+static bool is_certain(const bj_emit_request *request, const bj_answer *answer) {
     bj_confidence least = request->options.least_confidence;
     if (answer->status == BJ_ANSWER_UNSTABLE)
         return least <= BJ_CONFIDENCE_LOW;
@@ -41,7 +41,7 @@ static bool is_certain(const bj_emit_request *request, const bj_characteristic *
     return answer->confidence >= least;
 }
 
-bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *answer, bj_emit_value *value) {
+bool bj_emit_accepts(const bj_emit_request *request, const bj_answer *answer, bj_emit_value *value) {
     *value = (bj_emit_value){.answer = answer, .value = answer->value};
     if (is_certain(request, answer))
         return true;
@@ -50,24 +50,24 @@ bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *an
     return request->options.allow_claimed && answer->has_claimed && isfinite(answer->claimed);
 }
 
-void bj_emit_describe_refusal(const bj_emit_request *request, const bj_characteristic *answer, char *text) {
-    const char *low = bj_characteristic_has_value(answer) ? "; --min-confidence low takes it" : "";
+void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *answer, char *text) {
+    const char *low = bj_data_has_value(answer) ? "; --min-confidence low takes it" : "";
     const char *claimed =
         answer->has_claimed && !request->options.allow_claimed ? "; --allow-claimed takes what the system claims" : "";
     if (answer->status == BJ_ANSWER_OK && answer->confidence == BJ_CONFIDENCE_NONE)
         snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is not told%s%s", low, claimed);
     else if (answer->status == BJ_ANSWER_OK)
-        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s", bj_confidence_name(answer->confidence),
-                 low, claimed);
+        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s",
+                 bj_data_name_confidence(answer->confidence), low, claimed);
     else
-        snprintf(text, BJ_EMIT_REASON_ROOM, "%s%s%s%s%s", bj_answer_status_name(answer->status),
+        snprintf(text, BJ_EMIT_REASON_ROOM, "%s%s%s%s%s", bj_data_name_status(answer->status),
                  answer->reason[0] != '\0' ? ": " : "", answer->reason, low, claimed);
     bj_base_hide_controls(text);
 }
 
 bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
     const char *name = request->emitter->name;
-    const bj_characteristic *answer = bj_answers_find(&request->profile->answers, key);
+    const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
     if (answer == NULL)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
     if (!bj_emit_accepts(request, answer, value)) {
@@ -105,20 +105,20 @@ bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, un
 }
 
 void bj_emit_describe_value(const bj_emit_value *value, char *text) {
-    const bj_characteristic *answer = value->answer;
+    const bj_answer *answer = value->answer;
     if (value->claimed) {
         snprintf(text, BJ_EMIT_NOTE_ROOM, "claimed by the operating system, not measured");
         return;
     }
     char low[BJ_NUMBER_ROOM], high[BJ_NUMBER_ROOM], interval[2 * BJ_NUMBER_ROOM + 16] = "";
     if (answer->has_interval && answer->structured == NULL) {
-        bj_profile_format_number(answer->interval[0], low);
-        bj_profile_format_number(answer->interval[1], high);
+        bj_data_format_number(answer->interval[0], low);
+        bj_data_format_number(answer->interval[1], high);
         snprintf(interval, sizeof interval, ", 95%%: %s .. %s", low, high);
     }
     snprintf(text, BJ_EMIT_NOTE_ROOM, "%s%s%s%s", answer->status == BJ_ANSWER_OK ? "measured" : "unstable", interval,
              answer->confidence != BJ_CONFIDENCE_NONE ? ", " : "",
-             answer->confidence != BJ_CONFIDENCE_NONE ? bj_confidence_name(answer->confidence) : "");
+             answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "");
 }
 
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe) {

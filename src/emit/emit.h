@@ -47,13 +47,13 @@ bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *l
 
 /* For emitters: what to take of an answer. */
 typedef struct {
-    const bj_characteristic *answer;
+    const bj_answer *answer;
     double value;
     bool claimed; /* not measured */
 } bj_emit_value;
 
 /* Whether the request takes the answer, and from where. Structured ones are never claimed. */
-bool bj_emit_accepts(const bj_emit_request *request, const bj_characteristic *answer, bj_emit_value *value);
+bool bj_emit_accepts(const bj_emit_request *request, const bj_answer *answer, bj_emit_value *value);
 /* The same by key; the error says what is wrong with it and what the reader can do. */
 bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value,
                        bj_error *error) BJ_WARN_UNUSED;
@@ -69,7 +69,7 @@ bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, un
 void bj_emit_describe_value(const bj_emit_value *value, char *text);
 /* Why an answer is not taken, in one line; text has BJ_EMIT_REASON_ROOM. */
 #define BJ_EMIT_REASON_ROOM 400
-void bj_emit_describe_refusal(const bj_emit_request *request, const bj_characteristic *answer, char *text);
+void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *answer, char *text);
 /* Text from a profile where a comment or a quoted line is being written: one line, no control characters, and none of
  * the characters of `unsafe`, which become '?'. */
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/number.h"
 #include "emit/emit.h"
 #include "profile/cpu_tree.h"
-#include "profile/number.h"
 
 /* hwloc knows no more levels; more cpus than any machine has, since the sets of all of them are written out. */
 enum { MAX_LEVELS = 5, MAX_CPUS = 4096, CPU_NUMBERS = 8192 };
@@ -89,7 +89,7 @@ static bj_status read_sharing(xml_page *page, unsigned level, bj_error *error) {
     if (instance == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the cpus of level %u", level);
     snprintf(key, sizeof key, "cache.L%u.sharing", level);
-    const bj_characteristic *answer = bj_answers_find(&page->request->profile->answers, key);
+    const bj_answer *answer = bj_data_find_answer(&page->request->profile->answers, key);
     if (answer == NULL || answer->structured == NULL || !bj_emit_accepts(page->request, answer, &value) ||
         value.claimed) {
         instance[page->request->profile->run.cpu_measured] = 1;
@@ -167,7 +167,7 @@ static void print_info(const xml_page *page, const char *name, double value) {
     char number[BJ_NUMBER_ROOM];
     if (!(value > 0))
         return;
-    bj_profile_format_number(value, number);
+    bj_data_format_number(value, number);
     indent(page);
     fprintf(page->out, "<info name=\"%s\" value=\"%s\"/>\n", name, number);
 }

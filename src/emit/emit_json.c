@@ -13,7 +13,7 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     bj_json_append(&json, "{");
     bool first = true;
     for (size_t i = 0; i < answers->count; i++) {
-        const bj_characteristic *answer = &answers->items[i];
+        const bj_answer *answer = &answers->items[i];
         bj_emit_value value;
         if (!bj_emit_accepts(request, answer, &value))
             continue;

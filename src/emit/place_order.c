@@ -87,7 +87,7 @@ static bj_status order_node(const bj_cpu_node *node, bj_cpu_order order, unsigne
 bj_status bj_emit_order_cpus(const bj_emit_request *request, int **cpus, size_t *count, bj_error *error) {
     static const char key[] = "topology.tree";
     const char *name = request->emitter->name;
-    const bj_characteristic *answer = bj_answers_find(&request->profile->answers, key);
+    const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
     bj_emit_value value;
     if (answer == NULL)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);

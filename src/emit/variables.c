@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/number.h"
+#include "data/number.h"
 
 bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
     const bj_answers *answers = &request->profile->answers;
@@ -13,7 +13,7 @@ bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
             return BJ_OK;
     return bj_base_set_error(error, BJ_ERR_FAILED, "%s: none of the profile's %zu answers is ok with %s confidence",
                              request->emitter->name, answers->count,
-                             bj_confidence_name(request->options.least_confidence));
+                             bj_data_name_confidence(request->options.least_confidence));
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -63,8 +63,8 @@ static bool is_counted(const char *unit) {
     return false;
 }
 
-static void print_answer(const bj_emit_request *request, const bj_emit_language *language,
-                         const bj_characteristic *answer, FILE *out) {
+static void print_answer(const bj_emit_request *request, const bj_emit_language *language, const bj_answer *answer,
+                         FILE *out) {
     char name[BJ_EMIT_NAME_ROOM], note[BJ_EMIT_NOTE_ROOM], line[BJ_EMIT_NOTE_ROOM + 32], number[BJ_NUMBER_ROOM + 2];
     char reason[BJ_EMIT_REASON_ROOM];
     bj_emit_value value;
@@ -83,7 +83,7 @@ static void print_answer(const bj_emit_request *request, const bj_emit_language 
         language->print_text(out, name, answer->structured);
         return;
     }
-    bj_profile_format_number(value.value, number);
+    bj_data_format_number(value.value, number);
     if (language->reals_have_point && !is_counted(answer->unit) && number[strspn(number, "-0123456789")] == '\0')
         strcat(number, ".0");
     language->print_number(out, name, number);

@@ -9,11 +9,11 @@
 
 /* An answer as the outside sees it: a characteristic under another name. */
 struct bj_lib_answer {
-    bj_characteristic characteristic;
+    bj_answer characteristic;
 };
 
 typedef struct {
-    const bj_characteristic *answer;
+    const bj_answer *answer;
 } bj_inside_entry;
 
 struct bj_lib_profile {

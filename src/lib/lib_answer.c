@@ -38,16 +38,16 @@ const char *bj_lib_answer_method(const bj_lib_answer *answer) {
 }
 
 bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
-    const bj_characteristic *about = &answer->characteristic;
-    if (!bj_characteristic_has_value(about) || about->structured != NULL)
+    const bj_answer *about = &answer->characteristic;
+    if (!bj_data_has_value(about) || about->structured != NULL)
         return false;
     *value = about->value;
     return true;
 }
 
 bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *high) {
-    const bj_characteristic *about = &answer->characteristic;
-    if (!bj_characteristic_has_value(about) || about->structured != NULL || !about->has_interval)
+    const bj_answer *about = &answer->characteristic;
+    if (!bj_data_has_value(about) || about->structured != NULL || !about->has_interval)
         return false;
     *low = about->interval[0];
     *high = about->interval[1];
@@ -62,14 +62,15 @@ bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value) {
 }
 
 const char *bj_lib_answer_json(const bj_lib_answer *answer) {
-    const bj_characteristic *about = &answer->characteristic;
-    return bj_characteristic_has_value(about) ? about->structured : NULL;
+    const bj_answer *about = &answer->characteristic;
+    return bj_data_has_value(about) ? about->structured : NULL;
 }
 
 const char *bj_lib_status_name(bj_lib_status status) {
-    return (unsigned)status <= BJ_LIB_STATUS_FAILED ? bj_answer_status_name((bj_answer_status)status) : "unknown";
+    return (unsigned)status <= BJ_LIB_STATUS_FAILED ? bj_data_name_status((bj_answer_status)status) : "unknown";
 }
 
 const char *bj_lib_confidence_name(bj_lib_confidence confidence) {
-    return (unsigned)confidence <= BJ_LIB_CONFIDENCE_HIGH ? bj_confidence_name((bj_confidence)confidence) : "unknown";
+    return (unsigned)confidence <= BJ_LIB_CONFIDENCE_HIGH ? bj_data_name_confidence((bj_confidence)confidence)
+                                                          : "unknown";
 }

@@ -164,7 +164,7 @@ const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name)
     return NULL;
 }
 
-static const bj_characteristic *find(const bj_lib_profile *profile, const char *key) {
+static const bj_answer *find(const bj_lib_profile *profile, const char *key) {
     size_t low = 0, high = profile->whole.answers.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -181,16 +181,16 @@ static const bj_characteristic *find(const bj_lib_profile *profile, const char *
 
 bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,
                                 bj_lib_error *error) {
-    const bj_characteristic *answer = find(profile, key);
+    const bj_answer *answer = find(profile, key);
     if (answer == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%.80s: the profile has no such key", key);
-    const char *status = bj_answer_status_name(answer->status);
-    if (!bj_characteristic_has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
+    const char *status = bj_data_name_status(answer->status);
+    if (!bj_data_has_value(answer) || (answer->status == BJ_ANSWER_UNSTABLE && least > BJ_LIB_CONFIDENCE_LOW))
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: %s: %s", key, status, answer->reason);
     bool told = answer->confidence != BJ_CONFIDENCE_NONE;
     if (told && (int)answer->confidence < (int)least)
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is only %s", key,
-                              bj_confidence_name(answer->confidence));
+                              bj_data_name_confidence(answer->confidence));
     if (answer->structured != NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: is not one number", key);
     /* As for `emit`: who wants to be sure is not served by silence. */
@@ -213,7 +213,7 @@ bj_lib_result bj_lib_get_size(const bj_lib_profile *profile, const char *key, bj
     return BJ_LIB_OK;
 }
 
-static const bj_lib_answer *wrap_answer(const bj_characteristic *answer) {
+static const bj_lib_answer *wrap_answer(const bj_answer *answer) {
     return (const bj_lib_answer *)answer;
 }
 

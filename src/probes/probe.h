@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "data/answer.h"
+#include "data/curve.h"
 #include "machine/machine.h"
-#include "profile/characteristic.h"
-#include "profile/curve.h"
 
 typedef enum { BJ_EFFORT_QUICK, BJ_EFFORT_NORMAL, BJ_EFFORT_THOROUGH, BJ_EFFORT_COUNT } bj_effort;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/number.h"
+#include "data/number.h"
 
 static void append_bytes(bj_json_text *json, const char *bytes, size_t count) {
     if (json->failed)
@@ -71,7 +71,7 @@ void bj_json_append_string(bj_json_text *json, const char *string) {
 
 void bj_json_append_number(bj_json_text *json, double value) {
     char text[BJ_NUMBER_ROOM];
-    bj_profile_format_number(value, text);
+    bj_data_format_number(value, text);
     bj_json_append(json, text);
 }
 

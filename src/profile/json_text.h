@@ -1,5 +1,5 @@
 /* JSON text, appended piece by piece. Reading is jansson's; the text is ours because the profile wants one answer
- * a line, one round a line, and numbers as profile/number.h has them, none of which jansson's writer offers. */
+ * a line, one round a line, and numbers as data/number.h has them, none of which jansson's writer offers. */
 #ifndef BJ_PROFILE_JSON_TEXT_H
 #define BJ_PROFILE_JSON_TEXT_H
 

@@ -16,8 +16,8 @@ void bj_profile_free(bj_profile *profile) {
     bj_strings_free(&profile->run.arguments);
     bj_strings_free(&profile->environment.warnings);
     free(profile->environment.cpus_allowed);
-    bj_answers_free(&profile->answers);
-    bj_curves_free(&profile->curves);
+    bj_data_free_answers(&profile->answers);
+    bj_data_free_curves(&profile->curves);
     free(profile->probes);
     bj_profile_init(profile);
 }

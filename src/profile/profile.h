@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-#include "profile/characteristic.h"
-#include "profile/curve.h"
+#include "data/answer.h"
+#include "data/curve.h"
 
 #define BJ_PROFILE_FORMAT "blackjack-profile/1"
 #define BJ_PROFILE_MAX_BYTES ((size_t)32 << 20)
-/* What bj_answer_field_to_text() knows, for help and messages. */
+/* What bj_profile_field_to_text() knows, for help and messages. */
 #define BJ_ANSWER_FIELDS "value, unit, interval, confidence, p, status, reason, method, claimed, evidence"
 
 typedef struct {
@@ -87,10 +87,10 @@ bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *len
 /* Atomic: temporary file beside it, fsync, rename. "-" is standard output. */
 bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) BJ_WARN_UNUSED;
 /* Characteristics alone as {"<key>": …}, for `analyze`; *text is the caller's to free. */
-bj_status bj_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_profile_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;
 /* One field of a characteristic as `get` prints it: scalars plain, else one line of JSON; *text is the caller's.
  * BJ_ERR_USAGE: no field has that name; BJ_ERR_FAILED: this answer does not have it, and the error says why. */
-bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *field, char **text,
-                                  bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_profile_field_to_text(const bj_answer *answer, const char *field, char **text,
+                                   bj_error *error) BJ_WARN_UNUSED;
 
 #endif

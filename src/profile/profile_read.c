@@ -48,7 +48,7 @@ static bj_status enter(const bj_json_place *section, const char *name, const jso
     return bj_json_check_object(&entry->at, value);
 }
 
-static bj_status read_interval(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+static bj_status read_interval(const bj_json_place *at, const json_t *object, bj_answer *answer) {
     const json_t *interval = json_object_get(object, "interval");
     if (interval == NULL)
         return BJ_OK;
@@ -62,7 +62,7 @@ static bj_status read_interval(const bj_json_place *at, const json_t *object, bj
     return BJ_OK;
 }
 
-static bj_status read_evidence(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+static bj_status read_evidence(const bj_json_place *at, const json_t *object, bj_answer *answer) {
     const json_t *evidence = json_object_get(object, "evidence");
     if (evidence == NULL)
         return BJ_OK;
@@ -72,26 +72,26 @@ static bj_status read_evidence(const bj_json_place *at, const json_t *object, bj
         const json_t *id = json_array_get(evidence, i);
         if (!json_is_string(id))
             return bj_json_expected(at, "evidence", "a list of curve names");
-        bj_characteristic_cite(answer, json_string_value(id));
+        bj_data_cite_curve(answer, json_string_value(id));
     }
     return BJ_OK;
 }
 
 /* A number stays a number, a list or an object is kept as its text. */
-static bj_status read_value(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+static bj_status read_value(const bj_json_place *at, const json_t *object, bj_answer *answer) {
     const json_t *value = json_object_get(object, "value");
     bool wanted = answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
     if (!wanted)
-        return json_is_null(value) ? BJ_OK
-                                   : bj_json_expected(at, "value", "null, since the status is %s",
-                                                      bj_answer_status_name(answer->status));
+        return json_is_null(value)
+                   ? BJ_OK
+                   : bj_json_expected(at, "value", "null, since the status is %s", bj_data_name_status(answer->status));
     if (json_is_number(value)) {
         answer->value = json_number_value(value);
         return BJ_OK;
     }
     if (!json_is_array(value) && !json_is_object(value))
         return bj_json_expected(at, "value", "a number, a list or an object, since the status is %s",
-                                bj_answer_status_name(answer->status));
+                                bj_data_name_status(answer->status));
     bj_json_text json = {0};
     bj_json_append_value(&json, value);
     return bj_json_finish(&json, &answer->structured, NULL, at->error);
@@ -99,7 +99,7 @@ static bj_status read_value(const bj_json_place *at, const json_t *object, bj_ch
 
 static bj_status read_status(const bj_json_place *at, const json_t *object, bj_answer_status *status) {
     const char *name = json_string_value(json_object_get(object, "status"));
-    if (name == NULL || !bj_answer_status_parse(name, status))
+    if (name == NULL || !bj_data_parse_status(name, status))
         return bj_json_expected(at, "status", "ok, unstable, undetermined, unsupported or failed");
     return BJ_OK;
 }
@@ -108,12 +108,12 @@ static bj_status read_confidence(const bj_json_place *at, const json_t *object, 
     const json_t *value = json_object_get(object, "confidence");
     if (value == NULL)
         return BJ_OK;
-    if (!json_is_string(value) || !bj_confidence_parse(json_string_value(value), confidence))
+    if (!json_is_string(value) || !bj_data_parse_confidence(json_string_value(value), confidence))
         return bj_json_expected(at, "confidence", "high, medium or low");
     return BJ_OK;
 }
 
-static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_characteristic *answer) {
+static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_answer *answer) {
     bj_status status = read_status(at, object, &answer->status);
     if (status == BJ_OK)
         status = read_value(at, object, answer);
@@ -138,13 +138,13 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_c
 
 static bj_status read_answer(const bj_json_place *section, const char *key, const json_t *value, bj_profile *profile) {
     entry_place entry = {.text = ""};
-    bj_characteristic *answer = NULL;
+    bj_answer *answer = NULL;
     char unit[sizeof answer->unit];
     bj_status status = enter(section, key, value, sizeof answer->key, &entry);
     if (status == BJ_OK)
         status = bj_json_require_text(&entry.at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
     if (status == BJ_OK)
-        status = bj_answers_put(&profile->answers, key, unit, &answer, section->error);
+        status = bj_data_put_answer(&profile->answers, key, unit, &answer, section->error);
     if (status == BJ_OK)
         status = fill_answer(&entry.at, value, answer);
     return status;
@@ -192,7 +192,7 @@ static bj_status read_samples(const bj_json_place *at, const json_t *object, bj_
         return bj_json_expected(at, "y.rounds", "a list of rounds");
     bj_status status = check_rounds(at, rounds, json_array_size(values));
     if (status == BJ_OK)
-        status = bj_curve_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error);
+        status = bj_data_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error);
     if (status == BJ_OK)
         status = read_x(at, values, curve);
     if (status == BJ_OK)
@@ -220,7 +220,7 @@ static bj_status read_curve(const bj_json_place *section, const char *id, const 
     if (status == BJ_OK)
         status = bj_json_require_text(at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
     if (status == BJ_OK)
-        status = bj_curves_add(&profile->curves, id, probe, &curve, section->error);
+        status = bj_data_add_curve(&profile->curves, id, probe, &curve, section->error);
     if (status == BJ_OK)
         status = read_axis(at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
     if (status == BJ_OK)

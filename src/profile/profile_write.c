@@ -9,7 +9,7 @@
 #include "profile/profile.h"
 
 /* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
-static bj_status append_structured(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
+static bj_status append_structured(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     json_error_t problem;
     json_t *value = json_loads(answer->structured, JSON_REJECT_DUPLICATES, &problem);
     if (value == NULL)
@@ -19,8 +19,8 @@ static bj_status append_structured(bj_json_text *json, const bj_characteristic *
     return BJ_OK;
 }
 
-static bj_status append_value(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
-    if (!bj_characteristic_has_value(answer)) {
+static bj_status append_value(bj_json_text *json, const bj_answer *answer, bj_error *error) {
+    if (!bj_data_has_value(answer)) {
         bj_json_append(json, "null");
         return BJ_OK;
     }
@@ -32,7 +32,7 @@ static bj_status append_value(bj_json_text *json, const bj_characteristic *answe
     return BJ_OK;
 }
 
-static void append_interval(bj_json_text *json, const bj_characteristic *answer) {
+static void append_interval(bj_json_text *json, const bj_answer *answer) {
     bj_json_append(json, "[");
     bj_json_append_number(json, answer->interval[0]);
     bj_json_append(json, ", ");
@@ -40,7 +40,7 @@ static void append_interval(bj_json_text *json, const bj_characteristic *answer)
     bj_json_append(json, "]");
 }
 
-static void append_evidence(bj_json_text *json, const bj_characteristic *answer) {
+static void append_evidence(bj_json_text *json, const bj_answer *answer) {
     bj_json_append(json, "[");
     for (size_t i = 0; i < answer->evidence_count; i++) {
         bj_json_append(json, i == 0 ? "" : ", ");
@@ -49,12 +49,12 @@ static void append_evidence(bj_json_text *json, const bj_characteristic *answer)
     bj_json_append(json, "]");
 }
 
-static bool shows_interval(const bj_characteristic *answer) {
-    return answer->has_interval && bj_characteristic_has_value(answer) && answer->structured == NULL &&
+static bool shows_interval(const bj_answer *answer) {
+    return answer->has_interval && bj_data_has_value(answer) && answer->structured == NULL &&
            isfinite(answer->interval[0]) && isfinite(answer->interval[1]);
 }
 
-static bj_status append_answer(bj_json_text *json, const bj_characteristic *answer, bj_error *error) {
+static bj_status append_answer(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     bj_json_append(json, "{");
     bj_json_append_key(json, "value");
     bj_status status = append_value(json, answer, error);
@@ -65,11 +65,11 @@ static bj_status append_answer(bj_json_text *json, const bj_characteristic *answ
         bj_json_append_key(json, "interval");
         append_interval(json, answer);
     }
-    if (answer->confidence != BJ_CONFIDENCE_NONE && bj_characteristic_has_value(answer))
-        bj_json_append_text_member(json, "confidence", bj_confidence_name(answer->confidence));
+    if (answer->confidence != BJ_CONFIDENCE_NONE && bj_data_has_value(answer))
+        bj_json_append_text_member(json, "confidence", bj_data_name_confidence(answer->confidence));
     if (answer->has_p && isfinite(answer->p))
         bj_json_append_number_member(json, "p", answer->p);
-    bj_json_append_text_member(json, "status", bj_answer_status_name(answer->status));
+    bj_json_append_text_member(json, "status", bj_data_name_status(answer->status));
     if (answer->status != BJ_ANSWER_OK && answer->reason[0] != '\0')
         bj_json_append_text_member(json, "reason", answer->reason);
     if (answer->method[0] != '\0')
@@ -153,7 +153,7 @@ static void append_probes(bj_json_text *json, const bj_profile *profile) {
         bj_json_append_string(json, record->name);
         bj_json_append(json, ": {");
         bj_json_append_u64_member(json, "revision", record->revision);
-        bj_json_append_text_member(json, "status", bj_answer_status_name(record->status));
+        bj_json_append_text_member(json, "status", bj_data_name_status(record->status));
         bj_json_append_number_member(json, "seconds", record->seconds);
         if (record->reason[0] != '\0')
             bj_json_append_text_member(json, "reason", record->reason);
@@ -262,7 +262,7 @@ bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error
     return status;
 }
 
-bj_status bj_answers_to_json(const bj_answers *answers, char **text, bj_error *error) {
+bj_status bj_profile_answers_to_json(const bj_answers *answers, char **text, bj_error *error) {
     bj_json_text json = {0};
     bj_status status = append_answers(&json, answers, "", error);
     bj_json_append(&json, "\n");
@@ -285,7 +285,7 @@ static field_state append_number_field(bj_json_text *json, bool here, double val
 }
 
 /* What is not a value: text plain, numbers plain, lists as JSON. */
-static field_state append_field(bj_json_text *json, const bj_characteristic *answer, const char *field) {
+static field_state append_field(bj_json_text *json, const bj_answer *answer, const char *field) {
     if (strcmp(field, "interval") == 0) {
         append_interval(json, answer);
         return shows_interval(answer) ? FIELD_HERE : FIELD_ABSENT;
@@ -295,12 +295,11 @@ static field_state append_field(bj_json_text *json, const bj_characteristic *ans
         return FIELD_HERE;
     }
     if (strcmp(field, "confidence") == 0) {
-        bj_json_append(json, bj_confidence_name(answer->confidence));
-        return answer->confidence != BJ_CONFIDENCE_NONE && bj_characteristic_has_value(answer) ? FIELD_HERE
-                                                                                               : FIELD_ABSENT;
+        bj_json_append(json, bj_data_name_confidence(answer->confidence));
+        return answer->confidence != BJ_CONFIDENCE_NONE && bj_data_has_value(answer) ? FIELD_HERE : FIELD_ABSENT;
     }
     if (strcmp(field, "status") == 0)
-        return append_text_field(json, bj_answer_status_name(answer->status));
+        return append_text_field(json, bj_data_name_status(answer->status));
     if (strcmp(field, "unit") == 0) {
         bj_json_append(json, answer->unit); /* an empty unit is an answer too */
         return FIELD_HERE;
@@ -316,14 +315,14 @@ static field_state append_field(bj_json_text *json, const bj_characteristic *ans
     return FIELD_UNKNOWN;
 }
 
-bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *field, char **text, bj_error *error) {
+bj_status bj_profile_field_to_text(const bj_answer *answer, const char *field, char **text, bj_error *error) {
     bj_json_text json = {0};
     bj_json_append(&json, "");
     bj_status status = BJ_OK;
     field_state state = FIELD_HERE;
     if (strcmp(field, "value") != 0)
         state = append_field(&json, answer, field);
-    else if (bj_characteristic_has_value(answer))
+    else if (bj_data_has_value(answer))
         status = append_value(&json, answer, error);
     else
         state = FIELD_ABSENT;
@@ -331,8 +330,8 @@ bj_status bj_answer_field_to_text(const bj_characteristic *answer, const char *f
     if (state == FIELD_UNKNOWN)
         status = bj_base_set_error(error, BJ_ERR_USAGE, "no field '%s'; expected one of " BJ_ANSWER_FIELDS, field);
     else if (state == FIELD_ABSENT && answer->status != BJ_ANSWER_OK)
-        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s: %s: %s", answer->key,
-                                   bj_answer_status_name(answer->status), answer->reason);
+        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s: %s: %s", answer->key, bj_data_name_status(answer->status),
+                                   answer->reason);
     else if (state == FIELD_ABSENT)
         status = bj_base_set_error(error, BJ_ERR_FAILED, "%s has no %s", answer->key, field);
     if (status == BJ_OK)

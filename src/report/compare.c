@@ -32,7 +32,7 @@ typedef struct {
     bj_error *error;
 } comparing;
 
-static bj_confidence lesser(const bj_characteristic *a, const bj_characteristic *b) {
+static bj_confidence lesser(const bj_answer *a, const bj_answer *b) {
     return a->confidence < b->confidence ? a->confidence : b->confidence;
 }
 
@@ -65,7 +65,7 @@ static bj_status add(comparing *comparing, const bj_difference *difference) {
 }
 
 /* How far the value reaches towards the other's, as a ratio above 1; intervals are for 1.96 standard deviations. */
-static double reach(const bj_characteristic *answer, bool upwards) {
+static double reach(const bj_answer *answer, bool upwards) {
     if (!answer->has_interval)
         return 1;
     double ratio = upwards ? answer->interval[1] / answer->value : answer->value / answer->interval[0];
@@ -73,8 +73,8 @@ static double reach(const bj_characteristic *answer, bool upwards) {
 }
 
 /* Whether the intervals are apart by more than the slack and than chance. */
-static bool is_apart(const comparing *comparing, const bj_characteristic *a, const bj_characteristic *b, double slack) {
-    const bj_characteristic *low = a->value < b->value ? a : b, *high = low == a ? b : a;
+static bool is_apart(const comparing *comparing, const bj_answer *a, const bj_answer *b, double slack) {
+    const bj_answer *low = a->value < b->value ? a : b, *high = low == a ? b : a;
     if (low->value == high->value)
         return false;
     /* Around zero there are no ratios: the intervals alone must do. */
@@ -87,7 +87,7 @@ static bool is_apart(const comparing *comparing, const bj_characteristic *a, con
 }
 
 /* Sizes and counts are the machine's, times and rates also its other tenants'. */
-static double find_slack(const comparing *comparing, const bj_characteristic *a, bj_confidence confidence) {
+static double find_slack(const comparing *comparing, const bj_answer *a, bj_confidence confidence) {
     static const char *const speeds[] = {"ns", "ms", "GB/s", "GHz"};
     bool speed = false;
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
@@ -99,13 +99,12 @@ static double find_slack(const comparing *comparing, const bj_characteristic *a,
 
 /* What is low on either side may be wrong more often than one time in ten, and what is unstable moved while it was
  * measured: it is mentioned, and never counts. */
-static bool is_certain(const bj_characteristic *a, const bj_characteristic *b) {
+static bool is_certain(const bj_answer *a, const bj_answer *b) {
     return a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && a->confidence != BJ_CONFIDENCE_LOW &&
            b->confidence != BJ_CONFIDENCE_LOW;
 }
 
-static bj_status compare_numbers(comparing *comparing, const char *key, const bj_characteristic *a,
-                                 const bj_characteristic *b) {
+static bj_status compare_numbers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     comparing->comparison->compared++;
     if (!is_apart(comparing, a, b, find_slack(comparing, a, lesser(a, b))))
         return BJ_OK;
@@ -118,8 +117,7 @@ static bj_status compare_numbers(comparing *comparing, const char *key, const bj
 }
 
 /* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. */
-static bj_status compare_structures(comparing *comparing, const char *key, const bj_characteristic *a,
-                                    const bj_characteristic *b) {
+static bj_status compare_structures(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bool same;
     bj_error ignored;
     if (a->structured == NULL || b->structured == NULL ||
@@ -136,17 +134,16 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
 
 /* One side answers and the other does not, or not steadily. Only what a machine does not support is sure to be a
  * property of the machine; what was not seen or failed may be seen next time. */
-static bj_status compare_status(comparing *comparing, const char *key, const bj_characteristic *a,
-                                const bj_characteristic *b) {
-    const bj_characteristic *answering = bj_characteristic_has_value(a) ? a : b, *other = answering == a ? b : a;
+static bj_status compare_status(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
+    const bj_answer *answering = bj_data_has_value(a) ? a : b, *other = answering == a ? b : a;
     bj_difference difference = {.kind = BJ_DIFFERENCE_STATUS, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_STATUS};
     snprintf(difference.key, sizeof difference.key, "%s", key);
     bool worth_telling;
-    if (bj_characteristic_has_value(a) != bj_characteristic_has_value(b)) {
+    if (bj_data_has_value(a) != bj_data_has_value(b)) {
         worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* which may as well have said nothing */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
-    } else if (bj_characteristic_has_value(a)) { /* one of them moved */
-        const bj_characteristic *firm = a->status == BJ_ANSWER_OK ? a : b;
+    } else if (bj_data_has_value(a)) { /* one of them moved */
+        const bj_answer *firm = a->status == BJ_ANSWER_OK ? a : b;
         worth_telling = firm->confidence == BJ_CONFIDENCE_HIGH;
     } else {
         worth_telling = a->status != BJ_ANSWER_FAILED && b->status != BJ_ANSWER_FAILED;
@@ -154,15 +151,14 @@ static bj_status compare_status(comparing *comparing, const char *key, const bj_
     return worth_telling ? add(comparing, &difference) : BJ_OK;
 }
 
-static bj_status compare_answers(comparing *comparing, const char *key, const bj_characteristic *a,
-                                 const bj_characteristic *b) {
+static bj_status compare_answers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     if (strcmp(a->unit, b->unit) != 0)
         return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, %s is not %s", key, a->unit,
                               b->unit);
     bj_status status = BJ_OK;
     if (a->status != b->status)
         status = compare_status(comparing, key, a, b);
-    if (status != BJ_OK || !bj_characteristic_has_value(a) || !bj_characteristic_has_value(b))
+    if (status != BJ_OK || !bj_data_has_value(a) || !bj_data_has_value(b))
         return status;
     if (a->structured != NULL || b->structured != NULL)
         return compare_structures(comparing, key, a, b);
@@ -180,22 +176,22 @@ static bool is_derived(const char *key, const bj_answers *answers) {
     if (length < 7 || strcmp(key + length - 7, "_cycles") != 0)
         return false;
     snprintf(twin, sizeof twin, "%.*s_ns", (int)(length - 7), key);
-    return bj_answers_find(answers, twin) != NULL;
+    return bj_data_find_answer(answers, twin) != NULL;
 }
 
 /* The answer of b that goes with one of a; NULL: none. *of_level: because the level is a's alone. */
-static const bj_characteristic *find_partner(const comparing *comparing, const char *key, bool *of_level) {
+static const bj_answer *find_partner(const comparing *comparing, const char *key, bool *of_level) {
     unsigned level;
     const char *rest;
     char renamed[96];
     const bj_level_family *family = bj_report_find_level(key, &level, &rest);
     *of_level = false;
     if (family == NULL)
-        return bj_answers_find(&comparing->b->answers, key);
+        return bj_data_find_answer(&comparing->b->answers, key);
     unsigned partner = find_match(comparing, family)->partner_of_a[level];
     *of_level = partner == 0;
     snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
-    return partner == 0 ? NULL : bj_answers_find(&comparing->b->answers, renamed);
+    return partner == 0 ? NULL : bj_data_find_answer(&comparing->b->answers, renamed);
 }
 
 /* Whether an answer of b was met from a's side. */
@@ -205,11 +201,11 @@ static bool has_partner(const comparing *comparing, const char *key) {
     char renamed[96];
     const bj_level_family *family = bj_report_find_level(key, &level, &rest);
     if (family == NULL)
-        return bj_answers_find(&comparing->a->answers, key) != NULL;
+        return bj_data_find_answer(&comparing->a->answers, key) != NULL;
     unsigned partner = find_match(comparing, family)->partner_of_b[level];
     snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
     /* A level of b's alone is told as a level. */
-    return partner == 0 || bj_answers_find(&comparing->a->answers, renamed) != NULL;
+    return partner == 0 || bj_data_find_answer(&comparing->a->answers, renamed) != NULL;
 }
 
 static bj_status compare_all(comparing *comparing) {
@@ -218,7 +214,7 @@ static bj_status compare_all(comparing *comparing) {
     const char *first_a = "", *first_b = "";
     for (size_t i = 0; i < a->count; i++) {
         bool of_level;
-        const bj_characteristic *answer = &a->items[i], *partner = find_partner(comparing, answer->key, &of_level);
+        const bj_answer *answer = &a->items[i], *partner = find_partner(comparing, answer->key, &of_level);
         if (of_level || is_derived(answer->key, a))
             continue;
         if (partner == NULL) {
@@ -245,9 +241,9 @@ static bj_status compare_all(comparing *comparing) {
 /* A level is gone for sure when both counts are; otherwise it is only mentioned. */
 static bj_status compare_level_counts(comparing *comparing, const bj_level_match *match) {
     const bj_level_family *family = match->family;
-    const bj_characteristic *a = bj_answers_find(&comparing->a->answers, family->count_key);
-    const bj_characteristic *b = bj_answers_find(&comparing->b->answers, family->count_key);
-    if (a == NULL || b == NULL || !bj_characteristic_has_value(a) || !bj_characteristic_has_value(b))
+    const bj_answer *a = bj_data_find_answer(&comparing->a->answers, family->count_key);
+    const bj_answer *b = bj_data_find_answer(&comparing->b->answers, family->count_key);
+    if (a == NULL || b == NULL || !bj_data_has_value(a) || !bj_data_has_value(b))
         return BJ_OK;
     bool certain = lesser(a, b) >= BJ_CONFIDENCE_MEDIUM && is_apart(comparing, a, b, SLACK_HIGH);
     for (unsigned side = 0; side < 2; side++) {
@@ -264,7 +260,7 @@ static bj_status compare_level_counts(comparing *comparing, const bj_level_match
             char key[64];
             snprintf(key, sizeof key, "%s%u.%s", family->prefix, level, family->lead);
             snprintf(difference.key, sizeof difference.key, "%s%u", family->prefix, level);
-            *(side == 0 ? &difference.a : &difference.b) = bj_answers_find(answers, key);
+            *(side == 0 ? &difference.a : &difference.b) = bj_data_find_answer(answers, key);
             bj_status status = add(comparing, &difference);
             if (status != BJ_OK)
                 return status;

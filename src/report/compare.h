@@ -19,11 +19,11 @@ typedef enum {
 
 typedef struct {
     bj_difference_kind kind;
-    char key[64];                   /* of a level: "cache.L2" */
-    const bj_characteristic *a, *b; /* of a level that one side has: its size there, if any; else NULL */
-    double ratio;                   /* b over a; NaN: there is none */
-    bool certain;                   /* counts; otherwise it is only mentioned */
-    double weight;                  /* how much it matters: octaves between the two */
+    char key[64];           /* of a level: "cache.L2" */
+    const bj_answer *a, *b; /* of a level that one side has: its size there, if any; else NULL */
+    double ratio;           /* b over a; NaN: there is none */
+    bool certain;           /* counts; otherwise it is only mentioned */
+    double weight;          /* how much it matters: octaves between the two */
 } bj_difference;
 
 typedef struct {

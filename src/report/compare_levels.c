@@ -31,7 +31,7 @@ const bj_level_family *bj_report_find_level(const char *key, unsigned *level, co
 /* As many as the profile says, or as its keys have where it does not say. */
 static unsigned count_levels(const bj_level_family *family, const bj_answers *answers) {
     double value;
-    if (bj_answers_get_number(answers, family->count_key, &value) && value >= 0 && value <= BJ_LEVELS_MOST)
+    if (bj_data_get_number(answers, family->count_key, &value) && value >= 0 && value <= BJ_LEVELS_MOST)
         return (unsigned)value;
     unsigned most = 0;
     for (size_t i = 0; i < answers->count; i++) {
@@ -51,8 +51,7 @@ static double octaves(const bj_level_family *family, const bj_answers *a, unsign
         double size_a, size_b;
         snprintf(key_a, sizeof key_a, "%s%u.%s", family->prefix, level_a, family->sizes[i]);
         snprintf(key_b, sizeof key_b, "%s%u.%s", family->prefix, level_b, family->sizes[i]);
-        if (bj_answers_get_number(a, key_a, &size_a) && bj_answers_get_number(b, key_b, &size_b) && size_a > 0 &&
-            size_b > 0)
+        if (bj_data_get_number(a, key_a, &size_a) && bj_data_get_number(b, key_b, &size_b) && size_a > 0 && size_b > 0)
             return fabs(log2(size_a / size_b));
     }
     return level_a == level_b ? 0 : 1;

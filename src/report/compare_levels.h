@@ -2,7 +2,7 @@
 #ifndef BJ_REPORT_COMPARE_LEVELS_H
 #define BJ_REPORT_COMPARE_LEVELS_H
 
-#include "profile/characteristic.h"
+#include "data/answer.h"
 
 enum { BJ_LEVELS_MOST = 16 };
 

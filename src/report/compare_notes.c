@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "profile/number.h"
+#include "data/number.h"
 
 bj_status bj_report_note(bj_comparison *comparison, bj_error *error, const char *format, ...) {
     char text[400];
@@ -39,8 +39,8 @@ static void note_bytes(noting *noting, const char *what, uint64_t a, uint64_t b)
 
 static void note_numbers(noting *noting, const char *what, double a, double b, const char *none) {
     char text_a[BJ_NUMBER_ROOM], text_b[BJ_NUMBER_ROOM];
-    bj_profile_format_number(bj_profile_round_number(a, 3), text_a);
-    bj_profile_format_number(bj_profile_round_number(b, 3), text_b);
+    bj_data_format_number(bj_data_round_number(a, 3), text_a);
+    bj_data_format_number(bj_data_round_number(b, 3), text_b);
     note_texts(noting, what, isnan(a) ? none : text_a, isnan(b) ? none : text_b);
 }
 

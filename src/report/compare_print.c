@@ -3,21 +3,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/number.h"
 #include "profile/json_text.h"
-#include "profile/number.h"
 #include "report/terminal_text.h"
 
 enum { INDENT = 2, KEY_WIDTH = 30 };
 
 /* "512 KiB (505 KiB .. 520 KiB), high" */
-static void format_side(const bj_characteristic *answer, char *text, size_t room) {
+static void format_side(const bj_answer *answer, char *text, size_t room) {
     char value[48], low[48], high[48], interval[120] = "";
     if (answer == NULL) {
         snprintf(text, room, "nothing");
         return;
     }
-    if (!bj_characteristic_has_value(answer)) {
-        snprintf(text, room, "%s (%s)", bj_answer_status_name(answer->status), answer->reason);
+    if (!bj_data_has_value(answer)) {
+        snprintf(text, room, "%s (%s)", bj_data_name_status(answer->status), answer->reason);
         return;
     }
     if (answer->structured != NULL) {
@@ -33,7 +33,7 @@ static void format_side(const bj_characteristic *answer, char *text, size_t room
     }
     snprintf(text, room, "%s%s%s%s%s", value, interval, answer->status == BJ_ANSWER_UNSTABLE ? ", unstable" : "",
              answer->confidence != BJ_CONFIDENCE_NONE ? ", " : "",
-             answer->confidence != BJ_CONFIDENCE_NONE ? bj_confidence_name(answer->confidence) : "");
+             answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "");
 }
 
 static void format_difference(const bj_difference *difference, char *text, size_t room) {
@@ -45,7 +45,7 @@ static void format_difference(const bj_difference *difference, char *text, size_
     } else if (difference->kind == BJ_DIFFERENCE_LEVEL_NEW) {
         snprintf(text, room, "this level is new; it has %s", b);
     } else {
-        bj_profile_format_number(bj_profile_round_number(difference->ratio, 3), factor);
+        bj_data_format_number(bj_data_round_number(difference->ratio, 3), factor);
         bool renamed = difference->b != NULL && strcmp(difference->b->key, difference->key) != 0;
         snprintf(text, room, "%s, then %s%s%s%s%s", a, renamed ? difference->b->key : "", renamed ? " " : "", b,
                  isfinite(difference->ratio) ? ": x " : "", isfinite(difference->ratio) ? factor : "");
@@ -90,7 +90,7 @@ void bj_report_print_comparison(FILE *out, const bj_comparison *comparison, cons
     }
 }
 
-static void append_side(bj_json_text *json, const char *name, const bj_characteristic *answer) {
+static void append_side(bj_json_text *json, const char *name, const bj_answer *answer) {
     bj_json_append_key(json, name);
     if (answer == NULL) {
         bj_json_append(json, "null");
@@ -99,14 +99,14 @@ static void append_side(bj_json_text *json, const char *name, const bj_character
     bj_json_append(json, "{");
     bj_json_append_text_member(json, "key", answer->key);
     bj_json_append_key(json, "value");
-    if (!bj_characteristic_has_value(answer))
+    if (!bj_data_has_value(answer))
         bj_json_append(json, "null");
     else if (answer->structured != NULL)
         bj_json_append(json, answer->structured);
     else
         bj_json_append_number(json, answer->value);
     bj_json_append_text_member(json, "unit", answer->unit);
-    if (answer->has_interval && bj_characteristic_has_value(answer) && answer->structured == NULL) {
+    if (answer->has_interval && bj_data_has_value(answer) && answer->structured == NULL) {
         bj_json_append_key(json, "interval");
         bj_json_append(json, "[");
         bj_json_append_number(json, answer->interval[0]);
@@ -114,9 +114,9 @@ static void append_side(bj_json_text *json, const char *name, const bj_character
         bj_json_append_number(json, answer->interval[1]);
         bj_json_append(json, "]");
     }
-    bj_json_append_text_member(json, "status", bj_answer_status_name(answer->status));
+    bj_json_append_text_member(json, "status", bj_data_name_status(answer->status));
     if (answer->confidence != BJ_CONFIDENCE_NONE)
-        bj_json_append_text_member(json, "confidence", bj_confidence_name(answer->confidence));
+        bj_json_append_text_member(json, "confidence", bj_data_name_confidence(answer->confidence));
     bj_json_append(json, "}");
 }
 
@@ -140,7 +140,7 @@ static void append_part(bj_json_text *json, const char *name, const bj_compariso
         bj_json_append_text_member(json, "key", difference->key);
         bj_json_append_text_member(json, "kind", kinds[difference->kind]);
         if (isfinite(difference->ratio))
-            bj_json_append_number_member(json, "ratio", bj_profile_round_number(difference->ratio, BJ_ANSWER_DIGITS));
+            bj_json_append_number_member(json, "ratio", bj_data_round_number(difference->ratio, BJ_ANSWER_DIGITS));
         append_side(json, "a", difference->a);
         append_side(json, "b", difference->b);
         bj_json_append(json, "}");

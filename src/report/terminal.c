@@ -19,10 +19,10 @@ typedef struct {
     const char **groups; /* the probe of each answer; "" unknown */
 } page;
 
-static const char *find_group(const page *page, const bj_characteristic *answer) {
+static const char *find_group(const page *page, const bj_answer *answer) {
     const char *probe = page->style->find_probe_of_key != NULL ? page->style->find_probe_of_key(answer->key) : NULL;
     for (size_t i = 0; probe == NULL && i < answer->evidence_count; i++) {
-        const bj_curve *curve = bj_curves_find(&page->profile->curves, answer->evidence[i]);
+        const bj_curve *curve = bj_data_find_curve(&page->profile->curves, answer->evidence[i]);
         probe = curve != NULL ? curve->probe : NULL;
     }
     return probe != NULL ? probe : "";
@@ -95,17 +95,17 @@ static bool has_twin_in_cycles(const bj_answers *answers, const char *key) {
     if (length < 3 || strcmp(key + length - 3, "_ns") != 0)
         return false;
     snprintf(twin, sizeof twin, "%.*s_cycles", (int)(length - 3), key);
-    return bj_answers_find(answers, twin) != NULL;
+    return bj_data_find_answer(answers, twin) != NULL;
 }
 
 /* Times also in cycles of the measured clock: that is the number to compare between machines. */
-static void format_value(const page *page, const bj_characteristic *answer, char *text, size_t room) {
+static void format_value(const page *page, const bj_answer *answer, char *text, size_t room) {
     char quantity[48], cycles[48];
     double clock_ghz;
     const bj_answers *answers = &page->profile->answers;
     bj_report_format_quantity(answer->value, answer->unit, quantity);
     bool converts = strcmp(answer->unit, "ns") == 0 && !has_twin_in_cycles(answers, answer->key) &&
-                    bj_answers_get_number(answers, "cpu.clock_ghz", &clock_ghz);
+                    bj_data_get_number(answers, "cpu.clock_ghz", &clock_ghz);
     if (!converts) {
         snprintf(text, room, "%s", quantity);
         return;
@@ -114,7 +114,7 @@ static void format_value(const page *page, const bj_characteristic *answer, char
     snprintf(text, room, "%s = %s", quantity, cycles);
 }
 
-static void format_interval(const bj_characteristic *answer, char *text, size_t room) {
+static void format_interval(const bj_answer *answer, char *text, size_t room) {
     char low[48], high[48];
     text[0] = '\0';
     if (!answer->has_interval)
@@ -128,7 +128,7 @@ static void format_interval(const bj_characteristic *answer, char *text, size_t 
         snprintf(text, room, "%s .. %s", low, high);
 }
 
-static void print_scalar(const page *page, const bj_characteristic *answer) {
+static void print_scalar(const page *page, const bj_answer *answer) {
     char value[128], interval[128], claimed[48] = "";
     bj_ink ink = answer->confidence == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
                  : answer->confidence == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
@@ -137,7 +137,8 @@ static void print_scalar(const page *page, const bj_characteristic *answer) {
     format_interval(answer, interval, sizeof interval);
     if (answer->has_claimed)
         bj_report_format_quantity(answer->claimed, strcmp(answer->unit, "bytes") == 0 ? "bytes" : "", claimed);
-    const char *confidence = answer->confidence != BJ_CONFIDENCE_NONE ? bj_confidence_name(answer->confidence) : "";
+    const char *confidence =
+        answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "";
     bj_report_print_text(page->out, page->style, BJ_INK_STRONG, value, VALUE_WIDTH - 1);
     putc(' ', page->out);
     bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, interval, INTERVAL_WIDTH - 1);
@@ -147,7 +148,7 @@ static void print_scalar(const page *page, const bj_characteristic *answer) {
     putc('\n', page->out);
 }
 
-static void print_answer(const page *page, const bj_characteristic *answer) {
+static void print_answer(const page *page, const bj_answer *answer) {
     size_t value_column = INDENT + KEY_WIDTH;
     fprintf(page->out, "%*s", INDENT, "");
     bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, answer->key, KEY_WIDTH - 1);
@@ -155,15 +156,15 @@ static void print_answer(const page *page, const bj_characteristic *answer) {
         fprintf(page->out, "\n%*s", (int)value_column, "");
     else
         putc(' ', page->out);
-    if (bj_characteristic_has_value(answer) && answer->structured != NULL)
+    if (bj_data_has_value(answer) && answer->structured != NULL)
         bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, answer->structured, value_column, value_column);
-    else if (bj_characteristic_has_value(answer))
+    else if (bj_data_has_value(answer))
         print_scalar(page, answer);
     if (answer->status == BJ_ANSWER_OK)
         return;
     char reason[300];
-    bool told = bj_characteristic_has_value(answer);
-    snprintf(reason, sizeof reason, "%s: %s", bj_answer_status_name(answer->status), answer->reason);
+    bool told = bj_data_has_value(answer);
+    snprintf(reason, sizeof reason, "%s: %s", bj_data_name_status(answer->status), answer->reason);
     if (told)
         fprintf(page->out, "%*s", (int)value_column, "");
     bj_report_print_wrapped(page->out, page->style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL,
@@ -184,7 +185,7 @@ static void print_group(const page *page, const char *name) {
     const bj_probe_record *record = bj_profile_find_probe(page->profile, name);
     char text[320] = "";
     if (record != NULL && record->status != BJ_ANSWER_OK)
-        snprintf(text, sizeof text, "%s: %s", bj_answer_status_name(record->status), record->reason);
+        snprintf(text, sizeof text, "%s: %s", bj_data_name_status(record->status), record->reason);
     bj_report_print_text(page->out, page->style, BJ_INK_STRONG, name[0] != '\0' ? name : "others", 0);
     if (text[0] != '\0') {
         putc(' ', page->out);
@@ -193,7 +194,7 @@ static void print_group(const page *page, const char *name) {
         putc('\n', page->out);
     }
     for (size_t i = 0; i < page->profile->answers.count; i++) {
-        const bj_characteristic *answer = &page->profile->answers.items[i];
+        const bj_answer *answer = &page->profile->answers.items[i];
         if (strcmp(page->groups[i], name) != 0)
             continue;
         if (answer->structured == NULL && bj_report_is_operation(answer->key))

@@ -35,7 +35,7 @@ bool bj_report_is_operation(const char *key) {
     return measure_prefix(key) > 0;
 }
 
-static bool has_value(const bj_characteristic *answer) {
+static bool has_value(const bj_answer *answer) {
     return answer != NULL && (answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE) &&
            answer->structured == NULL;
 }
@@ -49,9 +49,9 @@ static void print_head(FILE *out, const bj_terminal_style *style) {
     putc('\n', out);
 }
 
-static void print_reason(FILE *out, const bj_terminal_style *style, const bj_characteristic *answer) {
+static void print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer) {
     char text[300];
-    snprintf(text, sizeof text, "%s: %s", bj_answer_status_name(answer->status), answer->reason);
+    snprintf(text, sizeof text, "%s: %s", bj_data_name_status(answer->status), answer->reason);
     fprintf(out, "%*s", REASON_INDENT, "");
     bj_report_print_wrapped(out, style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL, text,
                             REASON_INDENT, REASON_INDENT);
@@ -59,7 +59,7 @@ static void print_reason(FILE *out, const bj_terminal_style *style, const bj_cha
 
 static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_style *style, const char *key,
                        size_t prefix) {
-    const bj_characteristic *row[COLUMN_COUNT], *trouble = NULL;
+    const bj_answer *row[COLUMN_COUNT], *trouble = NULL;
     bj_confidence least = BJ_CONFIDENCE_HIGH;
     bool any = false;
     char name[64], text[48];
@@ -68,7 +68,7 @@ static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_s
     bj_report_print_text(out, style, BJ_INK_PLAIN, name, NAME_WIDTH);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         snprintf(name, sizeof name, "%.*s%s", (int)prefix, key, columns[i].ending);
-        row[i] = bj_answers_find(&profile->answers, name);
+        row[i] = bj_data_find_answer(&profile->answers, name);
         if (has_value(row[i])) {
             any = true;
             least = row[i]->confidence < least ? row[i]->confidence : least;
@@ -82,7 +82,7 @@ static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_s
                          least == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
                          : least == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
                                                          : BJ_INK_DOUBTFUL,
-                         any && least != BJ_CONFIDENCE_NONE ? bj_confidence_name(least) : "", 0);
+                         any && least != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(least) : "", 0);
     putc('\n', out);
     if (trouble != NULL)
         print_reason(out, style, trouble);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "profile/number.h"
+#include "data/number.h"
 
 static const char *const ink_codes[] = {
     [BJ_INK_PLAIN] = "",       [BJ_INK_STRONG] = "\x1b[1m", [BJ_INK_GOOD] = "\x1b[32m", [BJ_INK_DOUBTFUL] = "\x1b[33m",
@@ -94,7 +94,7 @@ void bj_report_format_quantity(double value, const char *unit, char *text) {
         return;
     }
     char number[BJ_NUMBER_ROOM];
-    bj_profile_format_number(bj_profile_round_number(value, 3), number);
+    bj_data_format_number(bj_data_round_number(value, 3), number);
     bool bare = unit[0] == '\0' || strcmp(unit, "count") == 0;
     snprintf(text, 48, "%.30s%s%.15s", number, bare ? "" : " ", bare ? "" : unit);
 }

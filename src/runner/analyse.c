@@ -4,27 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/number.h"
+#include "data/number.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
 #include "runner/settle.h"
 
-static void fail_answer(bj_characteristic *answer, const char *reason) {
+static void fail_answer(bj_answer *answer, const char *reason) {
     answer->status = BJ_ANSWER_FAILED;
     snprintf(answer->reason, sizeof answer->reason, "%s", reason);
 }
 
-static void check_range(const bj_probe_key *key, bj_characteristic *answer) {
+static void check_range(const bj_probe_key *key, bj_answer *answer) {
     char reason[sizeof answer->reason];
-    if (!bj_characteristic_has_value(answer) || answer->structured != NULL)
+    if (!bj_data_has_value(answer) || answer->structured != NULL)
         return;
     if (!isfinite(answer->value)) {
         fail_answer(answer, "the analysis gave no finite number");
     } else if (key->highest > key->lowest && (answer->value < key->lowest || answer->value > key->highest)) {
         char value[BJ_NUMBER_ROOM], lowest[BJ_NUMBER_ROOM], highest[BJ_NUMBER_ROOM];
-        bj_profile_format_number(bj_profile_round_number(answer->value, BJ_ANSWER_DIGITS), value);
-        bj_profile_format_number(key->lowest, lowest);
-        bj_profile_format_number(key->highest, highest);
+        bj_data_format_number(bj_data_round_number(answer->value, BJ_ANSWER_DIGITS), value);
+        bj_data_format_number(key->lowest, lowest);
+        bj_data_format_number(key->highest, highest);
         snprintf(reason, sizeof reason, "implausible: %s %s, expected from %s to %s", value, key->unit, lowest,
                  highest);
         fail_answer(answer, reason);
@@ -41,11 +41,11 @@ static bool is_sampled_x(const bj_curves *samples, double value) {
 }
 
 static double round_answer(const bj_curves *samples, double value) {
-    return is_sampled_x(samples, value) ? value : bj_profile_round_number(value, BJ_ANSWER_DIGITS);
+    return is_sampled_x(samples, value) ? value : bj_data_round_number(value, BJ_ANSWER_DIGITS);
 }
 
-static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
-    if (bj_characteristic_has_value(answer) && answer->structured == NULL) {
+static void round_numbers(const bj_curves *samples, bj_answer *answer) {
+    if (bj_data_has_value(answer) && answer->structured == NULL) {
         bool inside = answer->interval[0] <= answer->value && answer->value <= answer->interval[1];
         answer->value = round_answer(samples, answer->value);
         for (int end = 0; end < 2; end++)
@@ -57,7 +57,7 @@ static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
     } else {
         answer->has_interval = false;
     }
-    if (!bj_characteristic_has_value(answer)) {
+    if (!bj_data_has_value(answer)) {
         answer->confidence = BJ_CONFIDENCE_NONE;
         free(answer->structured);
         answer->structured = NULL;
@@ -65,11 +65,11 @@ static void round_numbers(const bj_curves *samples, bj_characteristic *answer) {
     }
     if (!isfinite(answer->interval[0]) || !isfinite(answer->interval[1]))
         answer->has_interval = false;
-    answer->p = bj_profile_round_number(answer->p, BJ_ANSWER_DIGITS);
+    answer->p = bj_data_round_number(answer->p, BJ_ANSWER_DIGITS);
     answer->has_p = answer->has_p && answer->p >= 0 && answer->p <= 1;
 }
 
-static void complete_texts(const bj_probe *probe, const char *method, bj_characteristic *answer) {
+static void complete_texts(const bj_probe *probe, const char *method, bj_answer *answer) {
     if (answer->status == BJ_ANSWER_OK)
         answer->reason[0] = '\0';
     else if (answer->reason[0] == '\0')
@@ -80,10 +80,10 @@ static void complete_texts(const bj_probe *probe, const char *method, bj_charact
 }
 
 /* A run that was cut short lacks curves which its answers would rest on otherwise: those are no evidence. */
-static void drop_missing_evidence(const bj_curves *samples, bj_characteristic *answer) {
+static void drop_missing_evidence(const bj_curves *samples, bj_answer *answer) {
     size_t kept = 0;
     for (size_t i = 0; i < answer->evidence_count; i++)
-        if (bj_curves_find(samples, answer->evidence[i]) != NULL)
+        if (bj_data_find_curve(samples, answer->evidence[i]) != NULL)
             memmove(answer->evidence[kept++], answer->evidence[i], sizeof answer->evidence[0]);
     answer->evidence_count = kept;
 }
@@ -94,7 +94,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
     if (status != BJ_OK)
         return status;
     for (size_t i = 0; i < answers->count; i++) {
-        bj_characteristic *answer = &answers->items[i];
+        bj_answer *answer = &answers->items[i];
         const bj_probe_key *key = bj_runner_find_key(probe, answer->key);
         if (key == NULL)
             return bj_base_set_error(error, BJ_ERR_FAILED, "probe %s answered %s, which it does not provide",
@@ -112,7 +112,7 @@ bj_status bj_runner_conclude_probe(const bj_probe *probe, const bj_curves *sampl
     trouble->text[0] = '\0';
     if (bj_runner_analyse_probe(probe, samples, request, answers, trouble) == BJ_OK)
         return bj_runner_fill_answers(probe, BJ_ANSWER_UNDETERMINED, "the analysis gave no answer", answers, error);
-    bj_answers_free(answers);
+    bj_data_free_answers(answers);
     if (trouble->text[0] == '\0')
         (void)bj_base_set_error(trouble, BJ_ERR_FAILED, "the analysis failed");
     return bj_runner_fill_answers(probe, BJ_ANSWER_FAILED, trouble->text, answers, error);
@@ -121,7 +121,7 @@ bj_status bj_runner_conclude_probe(const bj_probe *probe, const bj_curves *sampl
 /* What the OS said when the samples were taken is not in them: it is carried over. */
 static void keep_claims(const bj_answers *old, bj_answers *fresh) {
     for (size_t i = 0; i < fresh->count; i++) {
-        const bj_characteristic *before = bj_answers_find(old, fresh->items[i].key);
+        const bj_answer *before = bj_data_find_answer(old, fresh->items[i].key);
         if (before == NULL || !before->has_claimed)
             continue;
         fresh->items[i].has_claimed = true;
@@ -133,7 +133,7 @@ static bj_status reanalyse_probe(const bj_probe *probe, bj_profile *profile, bj_
     bj_curves samples = {0};
     bj_answers answers = {0}, earlier = {0};
     bj_error trouble;
-    bj_status status = bj_curves_copy_probe(&profile->curves, probe->name, &samples, error);
+    bj_status status = bj_data_copy_curves(&profile->curves, probe->name, &samples, error);
     if (status == BJ_OK && samples.count > 0)
         status = bj_runner_list_earlier(&profile->answers, probe, &earlier, error);
     if (status != BJ_OK || samples.count == 0)
@@ -154,8 +154,8 @@ static bj_status reanalyse_probe(const bj_probe *probe, bj_profile *profile, bj_
                                          trouble.text, error);
 done:
     free(earlier.items);
-    bj_answers_free(&answers);
-    bj_curves_free(&samples);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
     return status;
 }
 

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "data/number.h"
 #include "platform/environment.h"
 #include "platform/limits.h"
-#include "profile/number.h"
 
 void bj_runner_start_disturbance(bj_disturbance *disturbance, bool simulated) {
     *disturbance = (bj_disturbance){.simulated = simulated};
@@ -25,7 +25,7 @@ bj_status bj_runner_note_disturbance(bj_disturbance *disturbance, bj_profile *pr
     bj_platform_read_steal("", NULL, 0, &total, &stolen);
     profile->run.steal = NAN;
     if (total > disturbance->total && stolen >= disturbance->stolen)
-        profile->run.steal = bj_profile_round_number(
+        profile->run.steal = bj_data_round_number(
             (double)(stolen - disturbance->stolen) / (double)(total - disturbance->total), BJ_ANSWER_DIGITS);
     if (disturbance->warned || throttled <= disturbance->throttled)
         return BJ_OK;

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "bj_build.h"
+#include "data/number.h"
 #include "platform/clock.h"
 #include "platform/environment.h"
 #include "platform/limits.h"
-#include "profile/number.h"
 
 /* Above this many cpus a machine with other people on it is taken for a shared one. */
 enum { MANY_CPUS = 16 };
@@ -80,7 +80,7 @@ static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_
     bj_environment system;
     bj_platform_read_environment("", &system);
     bj_platform_format_utc(profile->created);
-    profile->run.cpu_quota = bj_profile_round_number(bj_platform_cpu_quota(""), BJ_ANSWER_DIGITS);
+    profile->run.cpu_quota = bj_data_round_number(bj_platform_cpu_quota(""), BJ_ANSWER_DIGITS);
     COPY_TEXT(profile->environment.os, system.os);
     COPY_TEXT(profile->environment.cpu, system.cpu);
     COPY_TEXT(profile->environment.huge_pages, system.huge_pages);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/number.h"
 #include "platform/limits.h"
-#include "profile/number.h"
 #include "runner/disturbance.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
@@ -82,7 +82,7 @@ static bj_status write_journal(run_state *state, bj_error *error) {
 static void attach_claims(run_state *state, bj_answers *answers) {
     bj_machine *machine = state->machine;
     for (size_t i = 0; machine->verbs->read_claim != NULL && i < answers->count; i++) {
-        bj_characteristic *answer = &answers->items[i];
+        bj_answer *answer = &answers->items[i];
         answer->has_claimed = machine->verbs->read_claim(machine, answer->key, state->plan->cpu, &answer->claimed);
     }
 }
@@ -170,7 +170,7 @@ static bj_status question_probe(run_state *state, const bj_probe *probe, bj_curv
         *outcome = trouble->text[0] == '\0' ? BJ_ANSWER_OK : BJ_ANSWER_FAILED;
     } else {
         /* Half a measurement must not look like a whole one to a later analysis. */
-        bj_curves_free(samples);
+        bj_data_free_curves(samples);
         status = bj_runner_fill_answers(probe, *outcome, trouble->text, answers, error);
     }
 done:
@@ -182,8 +182,8 @@ static bj_status settle_probe(run_state *state, const bj_probe *probe, const bj_
                               bj_answer_status outcome, const char *reason, double seconds, bj_error *error) {
     bj_profile *profile = state->profile;
     attach_claims(state, answers);
-    bj_curves_drop_probe(&profile->curves, probe->name);
-    bj_status status = bj_curves_copy_probe(samples, probe->name, &profile->curves, error);
+    bj_data_drop_curves(&profile->curves, probe->name);
+    bj_status status = bj_data_copy_curves(samples, probe->name, &profile->curves, error);
     if (status == BJ_OK)
         status = bj_runner_settle_answers(profile, probe, answers, error);
     if (status == BJ_OK)
@@ -192,7 +192,7 @@ static bj_status settle_probe(run_state *state, const bj_probe *probe, const bj_
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, probe->name, &record, error);
     if (status == BJ_OK)
-        record->seconds = bj_profile_round_number(seconds, BJ_ANSWER_DIGITS);
+        record->seconds = bj_data_round_number(seconds, BJ_ANSWER_DIGITS);
     return status;
 }
 
@@ -213,8 +213,8 @@ static bj_status run_probe(run_state *state, bj_error *error) {
     if (status == BJ_OK)
         status =
             settle_probe(state, probe, &samples, &answers, outcome, trouble.text, read_elapsed(state) - before, error);
-    bj_curves_free(&samples);
-    bj_answers_free(&answers);
+    bj_data_free_curves(&samples);
+    bj_data_free_answers(&answers);
     return status;
 }
 

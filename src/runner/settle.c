@@ -31,10 +31,10 @@ bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status,
                                  bj_answers *answers, bj_error *error) {
     for (size_t i = 0; i < probe->provides_count; i++) {
         const bj_probe_key *key = &probe->provides[i];
-        if (strchr(key->key, '<') != NULL || bj_answers_find(answers, key->key) != NULL)
+        if (strchr(key->key, '<') != NULL || bj_data_find_answer(answers, key->key) != NULL)
             continue;
-        bj_characteristic *answer;
-        bj_status put = bj_answers_put(answers, key->key, key->unit, &answer, error);
+        bj_answer *answer;
+        bj_status put = bj_data_put_answer(answers, key->key, key->unit, &answer, error);
         if (put != BJ_OK)
             return put;
         answer->status = status;
@@ -46,7 +46,7 @@ bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status,
 bj_status bj_runner_settle_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers, bj_error *error) {
     bj_answers *old = &profile->answers;
     size_t room = old->count + answers->count + 1, count = 0;
-    bj_characteristic *items = malloc(room * sizeof *items);
+    bj_answer *items = malloc(room * sizeof *items);
     if (items == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu answers", room);
     /* In the place of the first that goes, so that reanalysis keeps the order of the file. */
@@ -82,7 +82,7 @@ bj_status bj_runner_settle_record(bj_profile *profile, const bj_probe *probe, bj
     record->status = status;
     snprintf(record->reason, sizeof record->reason, "%s", reason);
     for (size_t i = 0; i < profile->answers.count && record->status == BJ_ANSWER_OK; i++) {
-        const bj_characteristic *answer = &profile->answers.items[i];
+        const bj_answer *answer = &profile->answers.items[i];
         if (answer->status != BJ_ANSWER_FAILED || bj_runner_find_key(probe, answer->key) == NULL)
             continue;
         record->status = BJ_ANSWER_FAILED;

@@ -16,7 +16,7 @@ static void check_answers(const bj_answers *answers) {
     bj_error error = {""};
     for (size_t i = 0; i < answers->count; i++)
         require(isfinite(answers->items[i].value), "answers are finite");
-    require(bj_answers_to_json(answers, &text, &error) == BJ_OK, "answers can be written");
+    require(bj_profile_answers_to_json(answers, &text, &error) == BJ_OK, "answers can be written");
     free(text);
 }
 
@@ -35,16 +35,16 @@ static void analyse(const char *name, const bj_csv_rows *rows) {
                                         .method = probe->methods[rows->count % method_count],
                                         .y_unit_given = rows->count % 2 == 0 ? "ns" : NULL,
                                         .from_table = true};
-    require(bj_curves_add(&samples, probe->analyze_curve, probe->name, &curve, &error) == BJ_OK, "a curve is made");
-    bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", "ns");
-    require(bj_curve_record_all(curve, rows->x, rows->y, rows->count, &error) == BJ_OK, "accepted rows are recorded");
+    require(bj_data_add_curve(&samples, probe->analyze_curve, probe->name, &curve, &error) == BJ_OK, "a curve is made");
+    bj_data_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", "ns");
+    require(bj_data_record_table(curve, rows->x, rows->y, rows->count, &error) == BJ_OK, "accepted rows are recorded");
     bj_status status = bj_runner_analyse_probe(probe, &samples, &request, &answers, &error);
     if (status == BJ_OK)
         check_answers(&answers);
     else
         require(error.text[0] != '\0', "a reason");
-    bj_answers_free(&answers);
-    bj_curves_free(&samples);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
 }
 
 static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_rows *rows) {

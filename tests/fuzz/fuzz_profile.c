@@ -61,7 +61,7 @@ static void get_fields(const bj_profile *profile) {
         for (size_t j = 0; j < sizeof fields / sizeof fields[0]; j++) {
             char *text = NULL;
             bj_error error = {""};
-            if (bj_answer_field_to_text(&profile->answers.items[i], fields[j], &text, &error) != BJ_OK)
+            if (bj_profile_field_to_text(&profile->answers.items[i], fields[j], &text, &error) != BJ_OK)
                 require(text == NULL && error.text[0] != '\0', "a field or a reason");
             free(text);
         }

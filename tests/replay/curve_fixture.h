@@ -64,14 +64,14 @@ static inline bj_answers analyse_curve(const char *probe_name, const double *x, 
     bj_curves samples = {0};
     bj_curve *curve;
     bj_error error = {""};
-    assert_int_equal(bj_curves_add(&samples, probe->analyze_curve, probe->name, &curve, &error), BJ_OK);
-    bj_curve_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "");
-    assert_int_equal(bj_curve_record_all(curve, x, y, count, &error), BJ_OK);
+    assert_int_equal(bj_data_add_curve(&samples, probe->analyze_curve, probe->name, &curve, &error), BJ_OK);
+    bj_data_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "");
+    assert_int_equal(bj_data_record_table(curve, x, y, count, &error), BJ_OK);
     bj_analyse_request request = {.earlier = known, .seed = 1, .y_unit_given = unit, .from_table = true};
     bj_answers answers = {0};
     if (probe->analyse(&samples, &request, &answers, &error) != BJ_OK)
         fail_msg("%s", error.text);
-    bj_curves_free(&samples);
+    bj_data_free_curves(&samples);
     return answers;
 }
 

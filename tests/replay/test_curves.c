@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/cache_answer.h"
+#include "probes/cache/cache_answer.h"
 
 static json_t *cases;
 
@@ -29,12 +29,12 @@ static bj_answers analyse(const double *x, const double *y, size_t count, const 
 static size_t list_sizes(const bj_answers *answers, double *sizes) {
     double levels = 0;
     char key[64];
-    if (!bj_answers_get_number(answers, "cache.levels", &levels))
+    if (!bj_data_get_number(answers, "cache.levels", &levels))
         return 0;
     assert_true(levels >= 1 && levels <= BJ_LEVELS_MAX);
     for (size_t i = 0; i < (size_t)levels; i++) {
         snprintf(key, sizeof key, "cache.L%zu.size_bytes", i + 1);
-        if (!bj_answers_get_number(answers, key, &sizes[i]))
+        if (!bj_data_get_number(answers, key, &sizes[i]))
             fail_msg("no %s", key);
     }
     return (size_t)levels;
@@ -110,7 +110,7 @@ static void test_levels_of_published_curves(void **state) {
                 sampled = sampled || x[p] == sizes[k];
             assert_true(sampled);
         }
-        bj_answers_free(&answers);
+        bj_data_free_answers(&answers);
     }
     assert_int_equal(wrong, 0);
 }
@@ -129,11 +129,11 @@ static void test_latencies_of_published_curves(void **state) {
             char key[64];
             double latency = 0;
             snprintf(key, sizeof key, "cache.L%zu.latency_%s", k + 1, unit);
-            assert_true(bj_answers_get_number(&answers, key, &latency));
+            assert_true(bj_data_get_number(&answers, key, &latency));
             assert_true(latency > before);
             before = latency;
         }
-        bj_answers_free(&answers);
+        bj_data_free_answers(&answers);
     }
 }
 
@@ -155,8 +155,8 @@ static void test_unit_does_not_matter(void **state) {
         assert_int_equal(list_sizes(&again, scaled), levels);
         for (size_t k = 0; k < levels; k++)
             assert_true(sizes[k] == scaled[k]);
-        bj_answers_free(&again);
-        bj_answers_free(&answers);
+        bj_data_free_answers(&again);
+        bj_data_free_answers(&answers);
         tried++;
     }
     assert_true(tried >= 3);

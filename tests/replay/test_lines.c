@@ -1,13 +1,13 @@
 /* Published curves of two reads at a growing distance through the analysis of the line probe. */
 #include "curve_fixture.h"
 
-static bj_characteristic analyse(const char *name, double scale) {
+static bj_answer analyse(const char *name, double scale) {
     static const bj_answers nothing;
     bj_answers answers = analyse_file("line", name, scale, &nothing);
-    const bj_characteristic *found = bj_answers_find(&answers, "cache.line_bytes");
+    const bj_answer *found = bj_data_find_answer(&answers, "cache.line_bytes");
     assert_non_null(found);
-    bj_characteristic answer = *found;
-    bj_answers_free(&answers);
+    bj_answer answer = *found;
+    bj_data_free_answers(&answers);
     return answer;
 }
 
@@ -19,7 +19,7 @@ static void test_lines_of_published_curves(void **state) {
         json_t *entry = json_array_get(cases, i);
         json_t *accept = json_object_get(entry, "accept");
         const char *name = json_string_value(json_object_get(entry, "file"));
-        bj_characteristic answer = analyse(name, 1);
+        bj_answer answer = analyse(name, 1);
         assert_int_equal(answer.status, BJ_ANSWER_OK);
         if (answer.value < json_number_value(json_array_get(accept, 0)) ||
             answer.value > json_number_value(json_array_get(accept, 1)))

@@ -1,16 +1,16 @@
 /* Published curves of one read a page through the analysis of the TLB probe, with the caches handed over. */
 #include "curve_fixture.h"
 
-#include "stats/tlb_table.h"
+#include "probes/tlb/tlb_table.h"
 
 static bj_answers list_known(json_t *entry) {
     bj_answers known = {0};
     const char *key;
     json_t *value;
     json_object_foreach(json_object_get(entry, "known"), key, value) {
-        bj_characteristic *answer = NULL;
+        bj_answer *answer = NULL;
         bj_error error = {""};
-        assert_int_equal(bj_answers_put(&known, key, "", &answer, &error), BJ_OK);
+        assert_int_equal(bj_data_put_answer(&known, key, "", &answer, &error), BJ_OK);
         answer->value = json_number_value(value);
     }
     return known;
@@ -21,16 +21,16 @@ static size_t find_entries(json_t *entry, double scale, double entries[BJ_TLB_TA
     double levels = 0;
     bj_answers known = list_known(entry);
     bj_answers answers = analyse_file("tlb", json_string_value(json_object_get(entry, "file")), scale, &known);
-    assert_true(bj_answers_get_number(&answers, "tlb.levels", &levels));
+    assert_true(bj_data_get_number(&answers, "tlb.levels", &levels));
     for (size_t i = 0; i < (size_t)levels; i++) {
         char key[64];
         snprintf(key, sizeof key, "tlb.L%zu.entries", i + 1);
-        const bj_characteristic *found = bj_answers_find(&answers, key);
+        const bj_answer *found = bj_data_find_answer(&answers, key);
         assert_true(found != NULL && found->confidence < BJ_CONFIDENCE_HIGH);
         entries[i] = found->value;
     }
-    bj_answers_free(&known);
-    bj_answers_free(&answers);
+    bj_data_free_answers(&known);
+    bj_data_free_answers(&answers);
     return (size_t)levels;
 }
 

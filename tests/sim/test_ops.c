@@ -30,7 +30,7 @@ static unsigned judge_machine(const char *name, json_t *truth, const bj_answers 
     json_object_foreach(truth, key, value) {
         if (!is_judged(key))
             continue;
-        const bj_characteristic *answer = bj_answers_find(answers, key);
+        const bj_answer *answer = bj_data_find_answer(answers, key);
         if (answer == NULL || answer->status != BJ_ANSWER_OK ||
             !is_right(key, answer->value, json_number_value(value))) {
             print_error("%s: %s is %g (%s), the truth is %g\n", name, key, answer != NULL ? answer->value : NAN,
@@ -42,7 +42,7 @@ static unsigned judge_machine(const char *name, json_t *truth, const bj_answers 
         ++*judged;
     }
     for (size_t i = 0; i < answers->count; i++) {
-        const bj_characteristic *answer = &answers->items[i];
+        const bj_answer *answer = &answers->items[i];
         /* What the file does not have is not answered, and said so. */
         if (json_object_get(truth, answer->key) != NULL)
             continue;
@@ -64,7 +64,7 @@ static void run_zoo(const char *method) {
         run_probe_by(method, "op", machine, &answers);
         run_probe("live", machine, &answers);
         wrong += judge_machine(name, json_object_get(truth, "characteristics"), &answers, &exact, &judged);
-        bj_answers_free(&answers);
+        bj_data_free_answers(&answers);
         close_machine(machine);
     }
     json_decref(truths);

@@ -13,7 +13,7 @@ typedef struct {
     unsigned right, wrong, undetermined, uncovered;
 } tally;
 
-static void judge(const char *machine, const char *key, const bj_characteristic *answer, double truth, tally *count) {
+static void judge(const char *machine, const char *key, const bj_answer *answer, double truth, tally *count) {
     if (answer == NULL)
         fail_msg("%s: no answer for %s", machine, key);
     if (answer->status != BJ_ANSWER_OK && answer->status != BJ_ANSWER_UNSTABLE) {
@@ -45,9 +45,9 @@ static void run_machine(const char *name, json_t *truth, tally *count) {
     run_probe("parallelism", machine, &answers);
     json_object_foreach(truth, key, value) {
         if (is_rate(key))
-            judge(name, key, bj_answers_find(&answers, key), json_number_value(value), count);
+            judge(name, key, bj_data_find_answer(&answers, key), json_number_value(value), count);
     }
-    bj_answers_free(&answers);
+    bj_data_free_answers(&answers);
     close_machine(machine);
 }
 

@@ -21,7 +21,7 @@ typedef struct {
     unsigned right, wrong, uncovered;
 } tally;
 
-static void judge(const char *machine, const char *key, const bj_characteristic *answer, double truth, tally *count) {
+static void judge(const char *machine, const char *key, const bj_answer *answer, double truth, tally *count) {
     if (answer == NULL)
         fail_msg("%s: no answer for %s", machine, key);
     bool has_value = answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
@@ -52,9 +52,9 @@ static void run_machine(const char *name, const char *balance, json_t *truth, ta
     json_t *value;
     json_object_foreach(truth, key, value) {
         if (is_judged(key))
-            judge(name, key, bj_answers_find(&answers, key), json_number_value(value), count);
+            judge(name, key, bj_data_find_answer(&answers, key), json_number_value(value), count);
     }
-    bj_answers_free(&answers);
+    bj_data_free_answers(&answers);
     close_machine(machine);
 }
 
@@ -95,11 +95,11 @@ static void test_slots(void **state) {
         bj_machine *machine = open_changed(file);
         bj_answers answers = {0};
         run_probe("slot", machine, &answers);
-        const bj_characteristic *slot = bj_answers_find(&answers, "scheduler.slot_ms");
+        const bj_answer *slot = bj_data_find_answer(&answers, "scheduler.slot_ms");
         assert_non_null(slot);
         assert_int_equal(slot->status, BJ_ANSWER_OK);
         assert_true(fabs(slot->value - slots_ms[i]) <= SLOT_TOLERANCE * slots_ms[i]);
-        bj_answers_free(&answers);
+        bj_data_free_answers(&answers);
         close_machine(machine);
     }
 }

@@ -26,7 +26,7 @@ static int count_wrong(const char *name, json_t *truth, const bj_answers *answer
         if (strncmp(key, "tlb.", 4) != 0 && strcmp(key, "page.size_bytes") != 0)
             continue;
         double expected = json_number_value(value), found = NAN;
-        bj_answers_get_number(answers, key, &found);
+        bj_data_get_number(answers, key, &found);
         if (fabs(found - expected) <= find_tolerance(key, expected))
             continue;
         print_error("%s: %s is %g, the truth is %g\n", name, key, found, expected);
@@ -44,7 +44,7 @@ static void test_zoo(void **state) {
     json_object_foreach(truths, name, truth) {
         bj_answers answers = run_machine(name);
         wrong += count_wrong(name, json_object_get(truth, "characteristics"), &answers);
-        bj_answers_free(&answers);
+        bj_data_free_answers(&answers);
     }
     json_decref(truths);
     assert_int_equal(wrong, 0);
@@ -55,20 +55,20 @@ static void test_huge_pages(void **state) {
     (void)state;
     bj_answers answers = run_machine("zen3");
     double entries = 0;
-    assert_true(bj_answers_get_number(&answers, "tlb.huge.L1.entries", &entries));
+    assert_true(bj_data_get_number(&answers, "tlb.huge.L1.entries", &entries));
     assert_true(entries == 64);
-    const bj_characteristic *levels = bj_answers_find(&answers, "tlb.huge.levels");
+    const bj_answer *levels = bj_data_find_answer(&answers, "tlb.huge.levels");
     assert_true(levels != NULL && levels->confidence == BJ_CONFIDENCE_LOW);
-    bj_answers_free(&answers);
+    bj_data_free_answers(&answers);
 }
 
 static void test_no_huge_pages(void **state) {
     (void)state;
     bj_answers answers = run_machine("omap3");
-    const bj_characteristic *levels = bj_answers_find(&answers, "tlb.huge.levels");
+    const bj_answer *levels = bj_data_find_answer(&answers, "tlb.huge.levels");
     assert_true(levels != NULL && levels->status == BJ_ANSWER_UNDETERMINED && levels->reason[0] != '\0');
-    assert_null(bj_answers_find(&answers, "tlb.huge.L1.entries"));
-    bj_answers_free(&answers);
+    assert_null(bj_data_find_answer(&answers, "tlb.huge.L1.entries"));
+    bj_data_free_answers(&answers);
 }
 
 /* Without a TLB there is nothing to see, and that is said. */
@@ -85,13 +85,13 @@ static void test_no_tlb(void **state) {
     run_probe("tlb", machine, &answers);
     const char *const keys[] = {"page.size_bytes", "tlb.levels"};
     for (size_t i = 0; i < 2; i++) {
-        const bj_characteristic *answer = bj_answers_find(&answers, keys[i]);
+        const bj_answer *answer = bj_data_find_answer(&answers, keys[i]);
         assert_non_null(answer);
         assert_int_equal(answer->status, BJ_ANSWER_UNDETERMINED);
         assert_true(answer->reason[0] != '\0');
     }
-    assert_null(bj_answers_find(&answers, "tlb.L1.entries"));
-    bj_answers_free(&answers);
+    assert_null(bj_data_find_answer(&answers, "tlb.L1.entries"));
+    bj_data_free_answers(&answers);
     close_machine(machine);
 }
 

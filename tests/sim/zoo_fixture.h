@@ -18,9 +18,9 @@ static inline bool never_stop(void *context, double fraction) {
 }
 
 static inline void put_number(bj_answers *answers, const char *key, double value) {
-    bj_characteristic *answer = NULL;
+    bj_answer *answer = NULL;
     bj_error error = {""};
-    if (bj_answers_put(answers, key, "", &answer, &error) != BJ_OK)
+    if (bj_data_put_answer(answers, key, "", &answer, &error) != BJ_OK)
         fail_msg("%s", error.text);
     answer->value = value;
 }
@@ -44,7 +44,7 @@ static inline void run_probe_by(const char *method, const char *name, bj_machine
     if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
         probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
         fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
-    bj_curves_free(&samples);
+    bj_data_free_curves(&samples);
 }
 
 static inline void run_probe(const char *name, bj_machine *machine, bj_answers *answers) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "stats/occupancy.h"
+#include "probes/cache/occupancy.h"
 
 /* The includer has included cmocka.h and what it needs. */
 
@@ -47,7 +47,7 @@ static inline double time_in_caches(const made_up_machine *machine, double x) {
         const made_up_cache *cache = &machine->caches[i];
         double next = i + 1 < machine->cache_count ? cache[1].latency : machine->memory;
         bj_occupancy_shape shape = {cache->ways, cache->random_frames, BJ_REPLACE_LRU, 0};
-        double misses = cache->ways > 0 ? bj_stats_predict_occupancy_misses(&shape, x / cache->size) : x > cache->size;
+        double misses = cache->ways > 0 ? bj_cache_predict_occupancy_misses(&shape, x / cache->size) : x > cache->size;
         time += misses * (next - cache->latency);
     }
     return time;

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "made_up_curve.h"
-#include "stats/hierarchy.h"
+#include "probes/cache/hierarchy.h"
 
 /* The includer has included cmocka.h and what it needs. */
 
@@ -82,7 +82,7 @@ static inline bj_hierarchy_request request_of(const rounds *made, uint64_t seed)
 static inline bj_hierarchy find(const bj_hierarchy_request *request) {
     bj_hierarchy found;
     bj_error error = {""};
-    if (bj_stats_find_hierarchy(request, &found, &error) != BJ_OK)
+    if (bj_cache_fit_hierarchy(request, &found, &error) != BJ_OK)
         fail_msg("%s", error.text);
     return found;
 }

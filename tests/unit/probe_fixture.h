@@ -17,9 +17,9 @@ typedef struct {
 } fixture;
 
 static inline void put_number(bj_answers *answers, const char *key, double value) {
-    bj_characteristic *answer = NULL;
+    bj_answer *answer = NULL;
     bj_error error = {""};
-    assert_int_equal(bj_answers_put(answers, key, "", &answer, &error), BJ_OK);
+    assert_int_equal(bj_data_put_answer(answers, key, "", &answer, &error), BJ_OK);
     answer->value = value;
 }
 
@@ -35,9 +35,9 @@ static inline void open_fixture(fixture *made) {
 }
 
 static inline void close_fixture(fixture *made) {
-    bj_curves_free(&made->samples);
-    bj_answers_free(&made->earlier);
-    bj_answers_free(&made->answers);
+    bj_data_free_curves(&made->samples);
+    bj_data_free_answers(&made->earlier);
+    bj_data_free_answers(&made->answers);
 }
 
 #endif

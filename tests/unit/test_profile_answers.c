@@ -27,7 +27,7 @@ static void test_same_answers(void **state) {
     assert_int_equal(whole.curves.count, 1);
     assert_int_equal(quick.curves.count, 0);
     /* Without curves on both sides they are written alike. */
-    bj_curves_free(&whole.curves);
+    bj_data_free_curves(&whole.curves);
     char *whole_text, *quick_text;
     assert_int_equal(bj_profile_to_json(&whole, &whole_text, NULL, &error), BJ_OK);
     assert_int_equal(bj_profile_to_json(&quick, &quick_text, NULL, &error), BJ_OK);

@@ -14,14 +14,14 @@
 #include "base/random.h"
 #include "profile/profile.h"
 
-static bj_characteristic *put(bj_profile *profile, const char *key, const char *unit) {
-    bj_characteristic *answer;
-    assert_int_equal(bj_answers_put(&profile->answers, key, unit, &answer, NULL), BJ_OK);
+static bj_answer *put(bj_profile *profile, const char *key, const char *unit) {
+    bj_answer *answer;
+    assert_int_equal(bj_data_put_answer(&profile->answers, key, unit, &answer, NULL), BJ_OK);
     return answer;
 }
 
 static void fill_answers(bj_profile *profile) {
-    bj_characteristic *answer = put(profile, "cache.L1.size_bytes", "bytes");
+    bj_answer *answer = put(profile, "cache.L1.size_bytes", "bytes");
     answer->value = 32768;
     answer->has_interval = answer->has_p = answer->has_claimed = true;
     answer->interval[0] = 32768;
@@ -30,7 +30,7 @@ static void fill_answers(bj_profile *profile) {
     answer->claimed = 49152;
     answer->confidence = BJ_CONFIDENCE_HIGH;
     strcpy(answer->method, "levels/2");
-    bj_characteristic_cite(answer, "cache.walk");
+    bj_data_cite_curve(answer, "cache.walk");
     answer = put(profile, "cache.L2.associativity", "ways");
     answer->status = BJ_ANSWER_UNDETERMINED;
     strcpy(answer->reason, "no step; \"hashed\"\tindex \\ \x01 caf\xc3\xa9 \xff");
@@ -61,10 +61,10 @@ static void fill(bj_profile *profile) {
     assert_int_equal(bj_strings_add(&profile->environment.warnings, "busy\nmachine", NULL), BJ_OK);
     fill_answers(profile);
     bj_curve *curve;
-    assert_int_equal(bj_curves_add(&profile->curves, "cache.walk", "cache", &curve, NULL), BJ_OK);
-    bj_curve_name_axes(curve, "working_set", "bytes", "latency", "ns");
-    assert_int_equal(bj_curve_record(curve, 4096, 0, 1.0 / 3, NULL), BJ_OK);
-    assert_int_equal(bj_curve_record(curve, 8192.125, 1, 2, NULL), BJ_OK);
+    assert_int_equal(bj_data_add_curve(&profile->curves, "cache.walk", "cache", &curve, NULL), BJ_OK);
+    bj_data_name_axes(curve, "working_set", "bytes", "latency", "ns");
+    assert_int_equal(bj_data_record_sample(curve, 4096, 0, 1.0 / 3, NULL), BJ_OK);
+    assert_int_equal(bj_data_record_sample(curve, 8192.125, 1, 2, NULL), BJ_OK);
     bj_probe_record *record;
     assert_int_equal(bj_profile_record_probe(profile, "cache", &record, NULL), BJ_OK);
     record->revision = 2;
@@ -84,12 +84,12 @@ static void what_is_written_is_read_back(void **state) {
     assert_int_equal(bj_profile_to_json(&copy, &second, &again, &error), BJ_OK);
     assert_string_equal(first, second);
 
-    const bj_characteristic *answer = bj_answers_find(&copy.answers, "cache.L1.size_bytes");
+    const bj_answer *answer = bj_data_find_answer(&copy.answers, "cache.L1.size_bytes");
     assert_true(answer->value == 32768 && answer->has_p && answer->p == 0.002 && answer->claimed == 49152);
     assert_int_equal(answer->confidence, BJ_CONFIDENCE_HIGH);
-    assert_string_equal(bj_answers_find(&copy.answers, "cache.L1.sharing")->structured,
+    assert_string_equal(bj_data_find_answer(&copy.answers, "cache.L1.sharing")->structured,
                         "[[0, 1], [2, 3], {\"a\": 0.1, \"b\": null, \"c\": true}]");
-    const bj_curve *curve = bj_curves_find(&copy.curves, "cache.walk");
+    const bj_curve *curve = bj_data_find_curve(&copy.curves, "cache.walk");
     assert_true(curve->x[1] == 8192.125 && curve->rounds[0][0] == 0.333333333 && isnan(curve->rounds[0][1]));
     assert_true(copy.run.seed == 9007199254740991 && isnan(copy.run.steal) && copy.run.cpu_quota == 1.5);
     assert_int_equal(copy.environment.virtualised, 1);
@@ -128,7 +128,7 @@ static void answers_that_cannot_be_written_are_refused(void **state) {
     assert_int_equal(bj_profile_to_json(&profile, &text, NULL, &error), BJ_ERR_FAILED);
     assert_non_null(strstr(error.text, "a.b"));
     put(&profile, "a.b", "ns")->structured = strdup("[1, ");
-    assert_int_equal(bj_answers_to_json(&profile.answers, &text, &error), BJ_ERR_FAILED);
+    assert_int_equal(bj_profile_answers_to_json(&profile.answers, &text, &error), BJ_ERR_FAILED);
     bj_profile_free(&profile);
 }
 
@@ -282,10 +282,10 @@ static void files_are_written_and_read(void **state) {
     bj_profile_free(&copy);
 }
 
-static void assert_field(const bj_characteristic *answer, const char *field, bj_status expected, const char *text) {
+static void assert_field(const bj_answer *answer, const char *field, bj_status expected, const char *text) {
     char *found = NULL;
     bj_error error = {""};
-    assert_int_equal(bj_answer_field_to_text(answer, field, &found, &error), expected);
+    assert_int_equal(bj_profile_field_to_text(answer, field, &found, &error), expected);
     if (expected == BJ_OK)
         assert_string_equal(found, text);
     else
@@ -297,7 +297,7 @@ static void fields_are_printed_plain(void **state) {
     (void)state;
     bj_profile profile;
     fill(&profile);
-    const bj_characteristic *size = bj_answers_find(&profile.answers, "cache.L1.size_bytes");
+    const bj_answer *size = bj_data_find_answer(&profile.answers, "cache.L1.size_bytes");
     assert_field(size, "value", BJ_OK, "32768");
     assert_field(size, "interval", BJ_OK, "[32768, 34816]");
     assert_field(size, "confidence", BJ_OK, "high");
@@ -309,15 +309,15 @@ static void fields_are_printed_plain(void **state) {
     assert_field(size, "evidence", BJ_OK, "[\"cache.walk\"]");
     assert_field(size, "reason", BJ_ERR_FAILED, "has no reason");
     assert_field(size, "weight", BJ_ERR_USAGE, "expected one of value, unit");
-    const bj_characteristic *ways = bj_answers_find(&profile.answers, "cache.L2.associativity");
+    const bj_answer *ways = bj_data_find_answer(&profile.answers, "cache.L2.associativity");
     assert_field(ways, "value", BJ_ERR_FAILED, "undetermined: no step");
     assert_field(ways, "interval", BJ_ERR_FAILED, "undetermined");
     assert_field(ways, "status", BJ_OK, "undetermined");
     assert_field(ways, "claimed", BJ_ERR_FAILED, "undetermined");
-    const bj_characteristic *groups = bj_answers_find(&profile.answers, "cache.L1.sharing");
+    const bj_answer *groups = bj_data_find_answer(&profile.answers, "cache.L1.sharing");
     assert_field(groups, "value", BJ_OK, "[[0, 1], [2, 3], {\"a\": 0.1, \"b\": null, \"c\": true}]");
     assert_field(groups, "interval", BJ_ERR_FAILED, "has no interval");
-    assert_field(bj_answers_find(&profile.answers, "cache.L3.size_bytes"), "value", BJ_OK, "4194304.5");
+    assert_field(bj_data_find_answer(&profile.answers, "cache.L3.size_bytes"), "value", BJ_OK, "4194304.5");
     bj_profile_free(&profile);
 }
 

@@ -12,10 +12,9 @@
 #include "report/compare.h"
 #include "report/compare_levels.h"
 
-static bj_characteristic *put(bj_profile *profile, const char *key, double value, double half_width,
-                              bj_confidence confidence) {
-    bj_characteristic *answer;
-    assert_int_equal(bj_answers_put(&profile->answers, key, "bytes", &answer, NULL), BJ_OK);
+static bj_answer *put(bj_profile *profile, const char *key, double value, double half_width, bj_confidence confidence) {
+    bj_answer *answer;
+    assert_int_equal(bj_data_put_answer(&profile->answers, key, "bytes", &answer, NULL), BJ_OK);
     answer->value = value;
     answer->has_interval = true;
     answer->interval[0] = value * (1 - half_width);
@@ -157,7 +156,7 @@ static void test_doubtful_level(void **state) {
     bj_report_free_comparison(&comparison);
 }
 
-static void set_status(bj_characteristic *answer, bj_answer_status status) {
+static void set_status(bj_answer *answer, bj_answer_status status) {
     answer->status = status;
     answer->has_interval = false;
     answer->confidence = BJ_CONFIDENCE_NONE;
@@ -203,7 +202,7 @@ static void test_structures(void **state) {
     bj_profile *pair = *state;
     static const char *const texts[2] = {"[[0, 1], [2, 3]]", "[[3, 2], [1, 0]]"};
     for (int i = 0; i < 2; i++) {
-        bj_characteristic *answer = put(&pair[i], "cache.L2.sharing", 0, 0, BJ_CONFIDENCE_HIGH);
+        bj_answer *answer = put(&pair[i], "cache.L2.sharing", 0, 0, BJ_CONFIDENCE_HIGH);
         answer->structured = strdup(texts[i]);
         answer = put(&pair[i], "memory.contention", 0, 0, BJ_CONFIDENCE_HIGH);
         answer->structured = strdup("{\"reference_gbs\": 1}");
@@ -212,7 +211,7 @@ static void test_structures(void **state) {
     assert_int_equal(comparison.count, 0);
     assert_int_equal(comparison.notes.count, 1);
     bj_report_free_comparison(&comparison);
-    bj_characteristic *changed = &pair[1].answers.items[0];
+    bj_answer *changed = &pair[1].answers.items[0];
     free(changed->structured);
     changed->structured = strdup("[[0, 2], [1, 3]]");
     comparison = compare(pair);

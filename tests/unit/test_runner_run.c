@@ -48,7 +48,7 @@ static bj_status measure_as(const char *name, const bj_measure_request *request,
     script.log[script.log_count++] = name;
     script.seen = *request;
     double own;
-    script.saw_own_answer = bj_answers_get_number(request->earlier, "alpha.size_bytes", &own);
+    script.saw_own_answer = bj_data_get_number(request->earlier, "alpha.size_bytes", &own);
     for (int i = 1; i <= 4; i++) {
         now_s += script.seconds / 4;
         if (script.ask_progress && request->report_progress(request->progress_context, i / 4.0))
@@ -59,9 +59,9 @@ static bj_status measure_as(const char *name, const bj_measure_request *request,
     bj_curve *curve;
     char id[32];
     snprintf(id, sizeof id, "%s.curve", name);
-    bj_status status = bj_curves_add(samples, id, name, &curve, error);
+    bj_status status = bj_data_add_curve(samples, id, name, &curve, error);
     for (int i = 0; i < 5 && status == BJ_OK; i++)
-        status = bj_curve_record(curve, 1024 << i, 0, 1.0 / (i + 1), error);
+        status = bj_data_record_sample(curve, 1024 << i, 0, 1.0 / (i + 1), error);
     return status;
 }
 
@@ -76,8 +76,8 @@ static bj_status measure_gamma(const bj_measure_request *request, bj_curves *sam
 }
 
 static bj_status put(bj_answers *answers, const char *key, const char *unit, double value, bj_error *error) {
-    bj_characteristic *answer;
-    bj_status status = bj_answers_put(answers, key, unit, &answer, error);
+    bj_answer *answer;
+    bj_status status = bj_data_put_answer(answers, key, unit, &answer, error);
     if (status != BJ_OK)
         return status;
     answer->value = value;
@@ -106,7 +106,7 @@ static bj_status analyse_beta(const bj_curves *samples, const bj_analyse_request
                               bj_error *error) {
     double size = 0;
     (void)samples;
-    (void)bj_answers_get_number(request->earlier, "alpha.size_bytes", &size);
+    (void)bj_data_get_number(request->earlier, "alpha.size_bytes", &size);
     return put(answers, "beta.double", "bytes", 2 * size, error);
 }
 static bj_status analyse_gamma(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
@@ -209,8 +209,8 @@ static bj_status run(void) {
     return bj_runner_run(&machine, &plan, &profile, &error);
 }
 
-static const bj_characteristic *answer(const char *key) {
-    const bj_characteristic *found = bj_answers_find(&profile.answers, key);
+static const bj_answer *answer(const char *key) {
+    const bj_answer *found = bj_data_find_answer(&profile.answers, key);
     assert_non_null(found);
     return found;
 }
@@ -269,7 +269,7 @@ static void a_run_answers_everything(void **state) {
     assert_int_equal(run(), BJ_OK);
     assert_int_equal(script.log_count, 2);
     assert_string_equal(script.log[0], "alpha");
-    const bj_characteristic *size = answer("alpha.size_bytes");
+    const bj_answer *size = answer("alpha.size_bytes");
     assert_true(size->value == 32768 && size->has_claimed && size->claimed == 1006);
     assert_string_equal(size->method, "first/2");
     assert_true(answer("beta.double")->value == 65536);
@@ -324,7 +324,7 @@ static void a_probe_in_trouble_does_not_end_the_run(void **state) {
     assert_int_equal(answer("alpha.size_bytes")->status, BJ_ANSWER_FAILED);
     assert_string_equal(answer("alpha.size_bytes")->reason, "the wheel came off");
     assert_string_equal(bj_profile_find_probe(&profile, "alpha")->reason, "the wheel came off");
-    assert_null(bj_answers_find(&profile.answers, "alpha.L1.latency_ns"));
+    assert_null(bj_data_find_answer(&profile.answers, "alpha.L1.latency_ns"));
     bj_profile_free(&profile);
     script.measured = BJ_ERR_UNSUPPORTED;
     assert_int_equal(run(), BJ_OK);
@@ -334,13 +334,13 @@ static void a_probe_in_trouble_does_not_end_the_run(void **state) {
     script.analysed = BJ_ERR_FAILED;
     assert_int_equal(run(), BJ_OK);
     assert_string_equal(answer("alpha.size_bytes")->reason, "cannot divide");
-    assert_non_null(bj_curves_find(&profile.curves, "alpha.curve"));
+    assert_non_null(bj_data_find_curve(&profile.curves, "alpha.curve"));
     bj_profile_free(&profile);
     script.analysed = BJ_OK;
     script.stray_key = true;
     assert_int_equal(run(), BJ_OK);
     assert_non_null(strstr(answer("alpha.size_bytes")->reason, "does not provide"));
-    assert_null(bj_answers_find(&profile.answers, "other.key"));
+    assert_null(bj_data_find_answer(&profile.answers, "other.key"));
     bj_profile_free(&profile);
     script.stray_key = false;
     script.forget = true;
@@ -453,8 +453,8 @@ static void an_interruption_keeps_what_was_done(void **state) {
     bj_profile_init(&journal);
     assert_int_equal(bj_profile_read(path, &journal, &error), BJ_OK);
     assert_int_equal(journal.probe_count, 1);
-    assert_non_null(bj_answers_find(&journal.answers, "alpha.size_bytes"));
-    assert_null(bj_answers_find(&journal.answers, "beta.double"));
+    assert_non_null(bj_data_find_answer(&journal.answers, "alpha.size_bytes"));
+    assert_null(bj_data_find_answer(&journal.answers, "beta.double"));
     assert_int_equal(journal.curves.count, 1);
 
     /* And going on runs only the rest. */
@@ -512,9 +512,9 @@ static void reanalysis_changes_nothing_today(void **state) {
     /* With another analysis the answers change, what the system claimed stays, and dependants follow. */
     script.value = 2048;
     assert_int_equal(bj_runner_reanalyse(&copy, &error), BJ_OK);
-    const bj_characteristic *size = bj_answers_find(&copy.answers, "alpha.size_bytes");
+    const bj_answer *size = bj_data_find_answer(&copy.answers, "alpha.size_bytes");
     assert_true(size->value == 2048 && size->has_claimed && size->claimed == 1006);
-    assert_true(bj_answers_find(&copy.answers, "beta.double")->value == 4096);
+    assert_true(bj_data_find_answer(&copy.answers, "beta.double")->value == 4096);
     script.analysed = BJ_ERR_FAILED;
     assert_int_equal(bj_runner_reanalyse(&copy, &error), BJ_OK);
     assert_int_equal(bj_profile_find_probe(&copy, "alpha")->status, BJ_ANSWER_FAILED);

@@ -1,0 +1,40 @@
+/* The analysis of the associativity probe, and the names of its curves. */
+#ifndef BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
+#define BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
+
+#include "probes/probe.h"
+
+#define BJ_ASSOCIATIVITY_REVISION 3u
+/* Of a level (from 1), lines at that stride, in so many sets at once; x is the number of lines that a set gets. */
+#define BJ_ASSOCIATIVITY_CURVE "associativity.L%zu.s%zu.m%zu"
+/* The same pages, but lines that do not meet in any set: what the TLB costs. */
+#define BJ_ASSOCIATIVITY_TWIN "associativity.twin.s%zu.m%zu"
+/* Somebody's curve. */
+#define BJ_ASSOCIATIVITY_TABLE "associativity.table"
+
+/* Times (ns per access) up to `fits` mean that all lines of a walk are within the level (from 1); beyond `misses` most
+ * are not; between them a few are missing, as under random replacement, or because something else uses the cache. NaN:
+ * latencies are not known. */
+typedef struct {
+    double fits, misses;
+} bj_associativity_limits;
+
+bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier, size_t level,
+                                                     size_t stride, size_t sets, double lines);
+
+/* What the curves of a level agree on. */
+typedef struct {
+    double ways;           /* 0: they agree on nothing */
+    size_t stride, sets;   /* the shortest stride and the fewest sets of those that agree */
+    size_t outcomes, same; /* rounds of these curves, and how many of them say so by themselves */
+    size_t rounds;
+    bool contradicted; /* some other stride shows fewer */
+} bj_associativity_found;
+
+void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, size_t level,
+                           bj_associativity_found *found);
+
+bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                                   bj_error *error);
+
+#endif

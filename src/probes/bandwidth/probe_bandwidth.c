@@ -1,0 +1,354 @@
+/* How many bytes a second can one core read, write and copy, from each cache and from memory?
+ *
+ * Sequential passes over a buffer that lies well inside a level and well outside the nearer ones, as the cache probe
+ * found them; over one of four times the last level for memory. Bytes are counted as STREAM does (McCalpin 1995): what
+ * the program reads plus what it writes. Memory is written and copied with stores through the caches and past them, and
+ * the faster counts: what is too large for any cache is rather moved so (C libraries' memcpy does). Rounds are
+ * interleaved, each in a fresh arena, levels and kinds in random order. One idle core: disturbance only adds time, so
+ * high quantiles of the rounds. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probes/kit/known_caches.h"
+#include "probes/kit/sweep.h"
+#include "probes/probe.h"
+#include "stats/bootstrap.h"
+#include "stats/quantile.h"
+
+#define REVISION 3u
+#define RANDOM_PURPOSE 0x62616e64u
+#define MIB 1048576.0
+
+/* A pass leaves little in a nearer level that is a quarter of the buffer, whatever its replacement: at random, a line
+ * survives with probability h = exp(-4 (1 - h)), one in fifty. At half, it is one in five, but none under LRU: no
+ * better than medium. */
+#define OVER_NEARER 4.0
+#define OVER_NEARER_SURE 3.0
+#define OVER_NEARER_LEAST 1.8
+/* Frames of base pages overfill some sets of a cache long before it is full. */
+#define OF_LEVEL 0.5
+#define OF_LEVEL_MOST 0.85
+#define OVER_LAST 4.0
+#define POINTS_MAX (BJ_KNOWN_CACHES_MAX + 1)
+#define REPETITIONS 3u
+/* A pass over more than this is timed in parts, a batch each: one disturbance spoils one part. They are not the best of
+ * a few then but many, some of which may be cached yet: the upper fifth. */
+#define PART_BYTES (8 * MIB)
+#define PARTS_MAX 32u
+#define HIGH_OF_PARTS 0.8
+#define RESAMPLES 400u
+#define HIGH_QUANTILE (1 - BJ_LOW_QUANTILE)
+/* Rounds that differ by more than this saw different machines: neighbours that come and go. */
+#define STABLE_SPREAD 1.25
+/* What is left of disturbance in the quietest samples, as of the clock probe, and the caches' own in the buffers. */
+#define SYSTEMATIC 0.02
+
+typedef struct {
+    unsigned rounds;
+    double seconds; /* after which no round begins, once there are enough for an interval */
+    double least_memory_bytes;
+} effort_plan;
+
+/* Memory buffers begin where last levels end that the cache probe may have missed. */
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 1.5, 64 * MIB}, {10, 3.5, 128 * MIB}, {30, 20, 256 * MIB}};
+
+static const struct {
+    bj_stream_kind kind;
+    const char *name, *curve;
+} kinds[] = {{BJ_STREAM_READ, "read", "bandwidth.read"},
+             {BJ_STREAM_WRITE, "write", "bandwidth.write"},
+             {BJ_STREAM_COPY, "copy", "bandwidth.copy"}};
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+static double round_to_grain(double bytes) {
+    return floor(bytes / BJ_STREAM_GRAIN_BYTES) * BJ_STREAM_GRAIN_BYTES;
+}
+
+/* The most that a level nearer than this one (from 0) may hold. */
+static double find_nearer(const bj_known_caches *caches, size_t level) {
+    double nearer = 0;
+    for (size_t i = 0; i < level; i++)
+        nearer = fmax(nearer, caches->holds_bytes[i]);
+    return nearer;
+}
+
+/* The buffer of a level (from 0); 0: none lies inside it and outside the nearer ones. */
+static double choose_buffer(const bj_known_caches *caches, size_t level) {
+    double nearer = find_nearer(caches, level), fits = caches->fits_bytes[level];
+    double least = ceil(OVER_NEARER_LEAST * nearer / BJ_STREAM_GRAIN_BYTES) * BJ_STREAM_GRAIN_BYTES;
+    double bytes = level == 0 ? OF_LEVEL * fits : fmin(OVER_NEARER * nearer, OF_LEVEL * fits);
+    bytes = round_to_grain(fmax(bytes, BJ_STREAM_GRAIN_BYTES));
+    if (bytes >= least)
+        return bytes;
+    return least <= OF_LEVEL_MOST * fits ? least : 0;
+}
+
+typedef struct {
+    const bj_measure_request *request;
+    bj_sweep sweep;
+    bj_curves *samples;
+    double points[POINTS_MAX];
+    size_t point_count;
+    size_t round;
+    bool only_through_caches; /* no other stores are known */
+} bandwidth_run;
+
+static bj_status run_stream(bandwidth_run *run, const bj_stream *stream, double *high_gbs, bj_error *error) {
+    bj_machine *machine = run->request->machine;
+    double bytes = (double)stream->bytes;
+    bj_stream_effort effort = {.repetitions = REPETITIONS};
+    if (bytes > REPETITIONS * PART_BYTES) {
+        double part = fmax(PART_BYTES, bytes / PARTS_MAX);
+        effort = (bj_stream_effort){.repetitions = (unsigned)(bytes / part), .min_bytes = (size_t)part};
+    }
+    double gbs[PARTS_MAX];
+    bj_status status = machine->verbs->run_streams(machine, stream, 1, &effort, gbs, error);
+    if (status == BJ_OK)
+        *high_gbs = bj_stats_quantile(gbs, effort.repetitions, effort.min_bytes > 0 ? HIGH_OF_PARTS : 1);
+    return status;
+}
+
+static bj_status measure_point(bandwidth_run *run, size_t point, size_t kind, bj_error *error) {
+    double bytes = run->points[point], high = 0, past = 0;
+    bj_stream stream = {.arena = run->sweep.arena,
+                        .cpu = run->request->cpu,
+                        .kind = kinds[kind].kind,
+                        .first_byte = bj_sweep_choose_place(&run->sweep, bytes),
+                        .bytes = (size_t)bytes};
+    bj_status status = run_stream(run, &stream, &high, error);
+    /* What does not fit any cache is stored past them by whoever knows that: of the two ways, the faster. */
+    stream.past_caches = point + 1 == run->point_count && stream.kind != BJ_STREAM_READ && !run->only_through_caches;
+    if (status == BJ_OK && stream.past_caches) {
+        status = run_stream(run, &stream, &past, error);
+        run->only_through_caches = status == BJ_ERR_UNSUPPORTED;
+        if (status == BJ_ERR_UNSUPPORTED)
+            status = BJ_OK;
+        high = fmax(high, past);
+    }
+    if (status != BJ_OK)
+        return status;
+    /* The curves stay where they are: all three were added before the first round. */
+    return bj_data_record_sample(&run->samples->items[run->samples->count - KIND_COUNT + kind], bytes, run->round, high,
+                                 error);
+}
+
+static bj_status measure_round(bandwidth_run *run, bj_error *error) {
+    uint32_t order[POINTS_MAX * KIND_COUNT];
+    size_t count = run->point_count * KIND_COUNT;
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    bj_random_shuffle_u32(&run->sweep.random, order, count);
+    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)run->points[0], error);
+    run->sweep.pages_fixed = true;
+    /* The last one is memory's, and has the whole of the arena. */
+    run->points[run->point_count - 1] = round_to_grain((double)run->sweep.arena_bytes);
+    for (size_t i = 0; status == BJ_OK && i < count; i++) {
+        size_t point = order[i] / KIND_COUNT;
+        if (run->points[point] <= (double)run->sweep.arena_bytes)
+            status = measure_point(run, point, order[i] % KIND_COUNT, error);
+    }
+    return status;
+}
+
+static void plan_points(bandwidth_run *run, const effort_plan *plan, const bj_known_caches *caches) {
+    for (size_t i = 0; i < caches->count; i++) {
+        double bytes = caches->fits_bytes[i] > 0 ? choose_buffer(caches, i) : 0;
+        if (bytes > 0)
+            run->points[run->point_count++] = bytes;
+    }
+    /* Arenas are cut to whole huge pages. */
+    double whole = fmax((double)run->request->machine->facts.huge_bytes, MIB);
+    double wanted = fmax(OVER_LAST * bj_known_caches_largest(caches), plan->least_memory_bytes);
+    wanted = fmin(ceil(wanted / whole) * whole, 0.9 * (double)run->request->memory_bytes);
+    bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE, (size_t)wanted, REPETITIONS);
+    run->points[run->point_count++] = round_to_grain((double)run->sweep.arena_bytes);
+}
+
+static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    const effort_plan *plan = &plans[request->effort];
+    bj_machine *machine = request->machine;
+    bj_known_caches caches;
+    bandwidth_run run = {.request = request, .samples = samples};
+    bj_known_caches_read(request->earlier, &caches);
+    bj_status status = BJ_OK;
+    for (size_t i = 0; status == BJ_OK && i < KIND_COUNT; i++) {
+        bj_curve *curve;
+        status = bj_data_add_curve(samples, kinds[i].curve, "bandwidth", &curve, error);
+        if (status == BJ_OK)
+            bj_data_name_axes(curve, "working_set", "bytes", "bandwidth", "GB/s");
+    }
+    if (status != BJ_OK || caches.count == 0)
+        return status;
+    plan_points(&run, plan, &caches);
+    double started_s = machine->verbs->read_clock(machine);
+    for (run.round = 0; status == BJ_OK && run.round < plan->rounds; run.round++) {
+        status = measure_round(&run, error);
+        if (status == BJ_OK)
+            status = bj_probe_report(request, (run.round + 1.0) / plan->rounds, error);
+        double now_s = machine->verbs->read_clock(machine);
+        if (now_s > request->deadline_s ||
+            (run.round + 1 >= BJ_BOOTSTRAP_ROUNDS_NEEDED && now_s - started_s > plan->seconds))
+            break;
+    }
+    bj_sweep_free(&run.sweep);
+    return status;
+}
+
+typedef struct {
+    const double *of_round;
+    double *scratch;
+} high_context;
+
+static double high_of_rounds(void *context, const size_t *index, size_t count) {
+    high_context *c = context;
+    for (size_t i = 0; i < count; i++)
+        c->scratch[i] = c->of_round[index[i]];
+    return bj_stats_quantile(c->scratch, count, HIGH_QUANTILE);
+}
+
+static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, size_t point, bj_confidence most,
+                             const bj_analyse_request *request, bj_error *error) {
+    double *of_round = malloc(2 * curve->round_count * sizeof *of_round);
+    if (of_round == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+    size_t rounds = 0;
+    for (size_t r = 0; r < curve->round_count; r++)
+        if (!isnan(curve->rounds[r][point]))
+            of_round[rounds++] = curve->rounds[r][point];
+    high_context context = {of_round, of_round + curve->round_count};
+    bj_bootstrap bootstrap = {0};
+    bj_status status =
+        bj_stats_bootstrap_rounds(rounds, RESAMPLES, request->seed, high_of_rounds, &context, &bootstrap, error);
+    if (status == BJ_OK) {
+        bj_stats_sort_samples(of_round, rounds);
+        answer->value = bj_stats_quantile_sorted(of_round, rounds, HIGH_QUANTILE);
+        double low = isnan(bootstrap.low) ? answer->value : bootstrap.low;
+        double high = isnan(bootstrap.high) ? answer->value : bootstrap.high;
+        bool stable = answer->value <= STABLE_SPREAD * bj_stats_quantile_sorted(of_round, rounds, BJ_LOW_QUANTILE);
+        if (!stable) {
+            answer->status = BJ_ANSWER_UNSTABLE;
+            low = of_round[0];
+            snprintf(answer->reason, sizeof answer->reason, "rounds gave %.3g to %.3g GB/s", of_round[0],
+                     of_round[rounds - 1]);
+        }
+        answer->has_interval = true;
+        answer->interval[0] = fmin(low, answer->value);
+        answer->interval[1] = fmax(high, answer->value) * (1 + SYSTEMATIC);
+        bj_confidence earned = rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED ? BJ_CONFIDENCE_LOW
+                               : stable                            ? BJ_CONFIDENCE_HIGH
+                                                                   : BJ_CONFIDENCE_MEDIUM;
+        answer->confidence = earned < most ? earned : most;
+        bj_data_cite_curve(answer, curve->id);
+    }
+    bj_stats_free_bootstrap(&bootstrap);
+    free(of_round);
+    return status;
+}
+
+/* How sure a buffer lets us be that its bytes came from the level and not from a nearer one. */
+static bj_confidence trust_buffer(double bytes, const bj_known_caches *caches, size_t level) {
+    double nearer = find_nearer(caches, level);
+    if (level == caches->count)
+        return bytes >= OVER_LAST * 0.9 * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_LOW;
+    return bytes >= OVER_NEARER_SURE * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
+}
+
+/* The share of a buffer that a pass leaves in a nearer level which replaces at random, the worst case: a line survives
+ * the misses of a pass with probability h = exp(-(1 - h) times), the root below 1. */
+static double survivors(double times) {
+    double share = 0;
+    for (int i = 0; i < 100; i++)
+        share = exp(-(1 - share) * times);
+    return share;
+}
+
+/* Where the buffer is not far beyond the nearer level, some of it may have come from there: how slow the rest was. */
+static void open_interval(bj_answer *answer, double bytes, const bj_known_caches *caches, size_t level,
+                          double nearer_gbs) {
+    double nearer = find_nearer(caches, level);
+    if (nearer == 0 || bytes >= OVER_NEARER_SURE * nearer || !(nearer_gbs > answer->value))
+        return;
+    double share = survivors(bytes / nearer);
+    answer->interval[0] = fmin(answer->interval[0], (1 - share) / (1 / answer->value - share / nearer_gbs));
+}
+
+/* The point measured in the level (from 0): inside it, outside the nearer ones; curve->x_count: none. */
+static size_t find_point(const bj_curve *curve, const bj_known_caches *caches, size_t level) {
+    double nearer = find_nearer(caches, level);
+    size_t point = 0;
+    while (point < curve->x_count && curve->x[point] < OVER_NEARER_LEAST * 0.9 * nearer)
+        point++;
+    if (level < caches->count && (point == curve->x_count || curve->x[point] > caches->fits_bytes[level]))
+        return curve->x_count;
+    /* Memory: the largest that there is. */
+    return level < caches->count || point == curve->x_count ? point : curve->x_count - 1;
+}
+
+static bj_status answer_level(const bj_curve *curve, const char *kind, const bj_known_caches *caches, size_t level,
+                              const bj_analyse_request *request, bj_answers *answers, bj_error *error) {
+    char key[64];
+    bool memory = level == caches->count;
+    if (memory)
+        snprintf(key, sizeof key, "memory.%s_gbs", kind);
+    else
+        snprintf(key, sizeof key, "cache.L%zu.%s_gbs", level + 1, kind);
+    bj_answer *answer;
+    bj_status status = bj_data_put_answer(answers, key, "GB/s", &answer, error);
+    if (status != BJ_OK)
+        return status;
+    snprintf(answer->method, sizeof answer->method, "stream/%u", REVISION);
+    size_t point = curve == NULL || caches->count == 0 ? 0 : find_point(curve, caches, level);
+    if (curve == NULL || caches->count == 0 || point == curve->x_count) {
+        answer->status = BJ_ANSWER_UNDETERMINED;
+        snprintf(answer->reason, sizeof answer->reason, "%s",
+                 caches->count == 0 ? "the caches are not known"
+                 : memory           ? "no buffer well beyond the last cache was allowed"
+                                    : "no buffer lies inside this level and well outside the nearer one");
+        return BJ_OK;
+    }
+    status = fill_answer(answer, curve, point, trust_buffer(curve->x[point], caches, level), request, error);
+    double nearer_gbs = 0;
+    snprintf(key, sizeof key, "cache.L%zu.%s_gbs", level, kind);
+    if (status == BJ_OK && level > 0 && bj_data_get_number(answers, key, &nearer_gbs))
+        open_interval(answer, curve->x[point], caches, level, nearer_gbs);
+    return status;
+}
+
+static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                         bj_error *error) {
+    bj_known_caches caches;
+    bj_known_caches_read(request->earlier, &caches);
+    bj_status status = BJ_OK;
+    for (size_t level = 0; status == BJ_OK && level <= caches.count; level++)
+        for (size_t i = 0; status == BJ_OK && i < KIND_COUNT; i++)
+            status = answer_level(bj_data_find_curve(samples, kinds[i].curve), kinds[i].name, &caches, level, request,
+                                  answers, error);
+    return status;
+}
+
+static const bj_probe_key provides[] = {
+    {"cache.L<n>.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from the level"},
+    {"cache.L<n>.write_gbs", "GB/s", 0.001, 1e5, "bytes that it writes there"},
+    {"cache.L<n>.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy inside the level"},
+    {"memory.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from memory"},
+    {"memory.write_gbs", "GB/s", 0.001, 1e5, "bytes that it writes there; what is fetched before is not counted"},
+    {"memory.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy in memory"},
+};
+static const char *const needs[] = {"cache", NULL};
+static const char *const methods[] = {"stream", NULL};
+
+const bj_probe bj_probe_bandwidth = {
+    .name = "bandwidth",
+    .question = "How fast can one core read, write and copy, from each cache and from memory?",
+    .revision = REVISION,
+    .provides = provides,
+    .provides_count = sizeof provides / sizeof provides[0],
+    .needs = needs,
+    .methods = methods,
+    .requires_cpus = 1,
+    .cost_s = {1, 3, 15},
+    .memory_bytes = {256u << 20, 512u << 20, 2048u << 20},
+    .measure = measure,
+    .analyse = analyse,
+};

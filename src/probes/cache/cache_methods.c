@@ -1,0 +1,173 @@
+#include "probes/cache/cache_methods.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/cache/servet.h"
+#include "stats/change_points.h"
+#include "stats/monotone.h"
+#include "stats/qt_cluster.h"
+
+/* Servet's model asks for the page size; 4 KiB is what its machines had, and a curve does not say. */
+#define MODEL_PAGE_BYTES 4096.0
+
+static void add_level(bj_level_set *found, double size, double latency, double next_latency) {
+    if (found->count == BJ_LEVELS_MAX)
+        return;
+    double first = found->count > 0 ? found->level[found->count - 1].size_x : size / 4;
+    found->level[found->count++] = (bj_level){.latency = latency,
+                                              .base = latency,
+                                              .next_latency = next_latency,
+                                              .plateau_first_x = first,
+                                              .plateau_last_x = size,
+                                              .next_first_x = size * 2,
+                                              .ramp_first_x = size,
+                                              .ramp_last_x = size * 2,
+                                              .size_x = size,
+                                              .size_sample_x = size,
+                                              .steepest_octave = next_latency / latency};
+}
+
+static double *copy_of(const double *y, size_t count) {
+    double *copy = malloc((count > 0 ? count : 1) * sizeof *copy);
+    if (copy != NULL)
+        memcpy(copy, y, count * sizeof *copy);
+    return copy;
+}
+
+/* 2012 paper, 4.2.3: clusters of the monotone curve; the largest x of each but the last is a size. */
+static bj_status find_by_qt_cluster(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                    void *context, bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)context;
+    memset(found, 0, sizeof *found);
+    double *monotone = copy_of(y, count);
+    size_t *cluster_of = malloc((count > 0 ? count : 1) * sizeof *cluster_of);
+    bj_qt_cluster *clusters = malloc((count > 0 ? count : 1) * sizeof *clusters);
+    size_t cluster_count = 0;
+    bj_status status = BJ_OK;
+    if (monotone == NULL || cluster_of == NULL || clusters == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to cluster %zu points", count);
+        goto done;
+    }
+    bj_stats_enforce_monotone(monotone, count);
+    status = bj_stats_cluster_qt(monotone, count, BJ_QT_DIAMETER_RATIO, cluster_of, &cluster_count, error);
+    if (status != BJ_OK)
+        goto done;
+    bj_stats_describe_clusters(x, monotone, count, cluster_of, cluster_count, clusters);
+    for (size_t i = 0; i + 1 < cluster_count; i++)
+        add_level(found, clusters[i].x_largest, clusters[i].y_smallest, clusters[i + 1].y_smallest);
+    if (cluster_count > 0)
+        found->last_latency = clusters[cluster_count - 1].y_smallest;
+done:
+    free(clusters);
+    free(cluster_of);
+    free(monotone);
+    return status;
+}
+
+typedef struct {
+    bj_binomial_model model;
+    bj_binomial_scale scale;
+    bool peaks_only;
+} servet_variant;
+
+/* Servet, figure 4. With peaks_only the position of every peak is the size, without the model. */
+static bj_status find_by_servet(const servet_variant *variant, const double *x, const double *y, size_t count,
+                                bj_level_set *found, bj_error *error) {
+    memset(found, 0, sizeof *found);
+    bj_servet_options options = {.page_bytes = MODEL_PAGE_BYTES, .model = variant->model, .scale = variant->scale};
+    bj_servet_level *levels = NULL;
+    size_t level_count = 0;
+    bj_status status = bj_cache_find_servet_levels(x, y, count, &options, &levels, &level_count, error);
+    if (status != BJ_OK)
+        return status;
+    for (size_t i = 0; i < level_count; i++) {
+        double size = variant->peaks_only ? x[levels[i].peak] : levels[i].size_bytes;
+        double latency = y[i == 0 ? 0 : levels[i].first];
+        if (isnan(size))
+            continue;
+        add_level(found, size, latency, y[levels[i].last]);
+        /* Of the curve's own x, the largest that still fits the model's size. */
+        bj_level *level = &found->level[found->count - 1];
+        level->size_sample_x = x[0];
+        for (size_t k = 0; k < count && x[k] <= size; k++)
+            level->size_sample_x = x[k];
+    }
+    if (count > 0)
+        found->last_latency = y[count - 1];
+    free(levels);
+    return BJ_OK;
+}
+
+static bj_status find_by_gradient_peaks(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                        void *context, bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)context;
+    servet_variant variant = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, true};
+    return find_by_servet(&variant, x, y, count, found, error);
+}
+
+static bj_status find_by_binomial_size(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                       void *context, bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)context;
+    servet_variant variant = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, false};
+    return find_by_servet(&variant, x, y, count, found, error);
+}
+
+static bj_status find_by_binomial_literal(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                          void *context, bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)context;
+    servet_variant variant = {BJ_BINOMIAL_LITERAL, BJ_BINOMIAL_SCALE_WINDOW, false};
+    return find_by_servet(&variant, x, y, count, found, error);
+}
+
+/* Change points of the mean log time: what a textbook would do with such a curve. */
+static bj_status find_by_change_points(const double *x, const double *y, size_t count, const bj_level_hints *hints,
+                                       void *context, bj_level_set *found, bj_error *error) {
+    (void)hints;
+    (void)context;
+    memset(found, 0, sizeof *found);
+    double *log_y = copy_of(y, count);
+    if (log_y == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", count);
+    bj_stats_enforce_monotone(log_y, count);
+    for (size_t i = 0; i < count; i++)
+        log_y[i] = log(log_y[i]);
+    /* Segments of two points at least, and one false change in a hundred curves without any. */
+    bj_change_point_options options = {.min_segment = 2, .significance = 0.01, .permutations = 499, .seed = 1};
+    bj_change_point *points = NULL;
+    size_t point_count = 0;
+    bj_status status = bj_stats_find_change_points(log_y, count, &options, &points, &point_count, error);
+    for (size_t i = 0; i < point_count && status == BJ_OK; i++)
+        add_level(found, x[points[i].before], exp(points[i].mean_before), exp(points[i].mean_after));
+    if (point_count > 0)
+        found->last_latency = exp(points[point_count - 1].mean_after);
+    free(points);
+    free(log_y);
+    return status;
+}
+
+static const bj_cache_method methods[] = {
+    {"levels", NULL, BJ_ORDER_RANDOM, false, true, false},
+    {"qt_cluster", find_by_qt_cluster, BJ_ORDER_PAGE_SEGMENTED, true, false, false},
+    {"gradient_peaks", find_by_gradient_peaks, BJ_ORDER_STRIDE_1K, true, false, false},
+    {"binomial_size", find_by_binomial_size, BJ_ORDER_STRIDE_1K, true, false, true},
+    {"binomial_size_literal", find_by_binomial_literal, BJ_ORDER_STRIDE_1K, true, false, true},
+    {"change_points", find_by_change_points, BJ_ORDER_RANDOM, false, false, false},
+};
+
+const char *const bj_cache_method_names[] = {
+    "levels", "qt_cluster", "gradient_peaks", "binomial_size", "binomial_size_literal", "change_points", NULL};
+
+const bj_cache_method *bj_cache_find_method(const char *name) {
+    if (name == NULL)
+        return &methods[0];
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}

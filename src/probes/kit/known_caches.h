@@ -1,0 +1,20 @@
+/* What the cache probe found, for probes that choose their buffers by it. */
+#ifndef BJ_PROBES_KIT_KNOWN_CACHES_H
+#define BJ_PROBES_KIT_KNOWN_CACHES_H
+
+#include "data/answer.h"
+
+#define BJ_KNOWN_CACHES_MAX 8u
+
+typedef struct {
+    size_t count; /* 0: nothing is known */
+    /* Of level n at n - 1: what surely fits (the lower of effective size and capacity) and what may still hit (the
+     * higher); 0 where the probe could not tell. */
+    double fits_bytes[BJ_KNOWN_CACHES_MAX], holds_bytes[BJ_KNOWN_CACHES_MAX];
+} bj_known_caches;
+
+void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches);
+/* The most that any level may hold. */
+double bj_known_caches_largest(const bj_known_caches *caches);
+
+#endif

@@ -1,0 +1,27 @@
+/* From the time per addition over the number of live variables to how many fit into registers; pure. */
+#ifndef BJ_PROBES_LIVE_LIVE_ANSWER_H
+#define BJ_PROBES_LIVE_LIVE_ANSWER_H
+
+#include "probes/probe.h"
+
+/* The analyse function of the probe. Method NULL or "spill_onset": where the monotone curve has risen by a third of
+ * what one variable in memory must cost. "biggest_step" (blackjackbench-2012, 3.5): its biggest relative step. */
+bj_status bj_live_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                         bj_error *error) BJ_WARN_UNUSED;
+
+/* Index of the last x before variables are spilled, from a curve that was made monotone; count: nothing rises. `base`:
+ * the time without a spill. `part`:
+ * of what one spilled variable costs, how much is taken for one. */
+size_t bj_live_find_onset(const double *x, const double *y, size_t count, double base, double part);
+
+#define BJ_LIVE_TYPES 4
+extern const char *const bj_live_types[BJ_LIVE_TYPES];
+/* "live.int32" */
+#define BJ_LIVE_NAME_ROOM 16
+void bj_live_name(size_t type, char *name);
+/* What became of each type, by its place in the list from 1: 0 measured, 1 unsupported, 2 a wrong result. */
+#define BJ_LIVE_VERDICTS "live.verdicts"
+/* What `analyze` files its rows under: no type is known. */
+#define BJ_LIVE_TABLE "live.table"
+
+#endif

@@ -1,0 +1,45 @@
+/* Levels of a TLB from what walks over growing numbers of pages cost more than twins of as many lines in fewer pages.
+ *
+ * Pages of one mapping follow each other, so that n of them load the sets of a TLB evenly: with E entries in sets of w
+ * ways, n - E sets hold one page too many. Visited in turn, an overfull set of LRU misses always; so the share of
+ * misses is nothing up to E, (n - E)(w + 1) / n on the ramp, and all from E + E / w on. The twin has the same share for
+ * its own pages, and the cost is the difference of the two, summed over the levels. Levels are added one by one, the
+ * one that explains most first, and then adjusted to each other. */
+#ifndef BJ_PROBES_TLB_TLB_LEVELS_H
+#define BJ_PROBES_TLB_TLB_LEVELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BJ_TLB_LEVELS_MAX 4u
+#define BJ_TLB_POINTS_MAX 512u
+
+typedef struct {
+    const double *pages, *twin_pages; /* pages ascend */
+    const double *time;               /* of an access of the walk */
+    const double *cost;               /* of the walk over that of the twin */
+    const double *error;              /* standard errors of the costs, > 0 */
+    size_t count;                     /* at most BJ_TLB_POINTS_MAX */
+} bj_tlb_curve;
+
+typedef struct {
+    double entries; /* the largest number of pages without a miss */
+    double ways;    /* how wide the ramp is; entries themselves: a cliff */
+    double cost;    /* of missing this level, beyond a hit in it */
+    double sigmas;  /* that cost in standard errors */
+    double misfit;  /* root mean square of the residuals around its edge, in standard errors */
+} bj_tlb_level;
+
+typedef struct {
+    size_t count;
+    bj_tlb_level level[BJ_TLB_LEVELS_MAX]; /* by entries */
+} bj_tlb_levels;
+
+double bj_tlb_predict_misses(double entries, double ways, double pages);
+
+/* Costs of less than `least_sigmas` standard errors or less than this share of the time at the edge are no level. */
+void bj_tlb_fit_levels(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found);
+/* The same number of levels, each near to where it is: for resamples. */
+void bj_tlb_refit_levels(const bj_tlb_curve *curve, bj_tlb_levels *found);
+
+#endif

@@ -1,0 +1,159 @@
+/* The analysis of the line probe on made-up curves. */
+#include "probe_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probes/line/line_answer.h"
+
+enum { ROUNDS = 7 };
+
+/* `low` up to the unit and `high` beyond it, with a little scatter. */
+static void put_curve(fixture *made, const char *id, double unit, double low, double high) {
+    bj_error error = {""};
+    bj_curve *curve = NULL;
+    assert_int_equal(bj_data_add_curve(&made->samples, id, "line", &curve, &error), BJ_OK);
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (double x = 16; x <= 512; x *= 2) {
+            double y = (x <= unit ? low : high) * (1 + 0.002 * (double)((round * 5 + (size_t)x / 16) % 7));
+            assert_int_equal(bj_data_record_sample(curve, x, round, y, &error), BJ_OK);
+        }
+}
+
+static const bj_answer *analyse(fixture *made, const char *key) {
+    bj_analyse_request request = {.earlier = &made->earlier, .seed = 1};
+    bj_error error = {""};
+    assert_int_equal(bj_line_analyse(&made->samples, &request, &made->answers, &error), BJ_OK);
+    const bj_answer *answer = bj_data_find_answer(&made->answers, key);
+    assert_non_null(answer);
+    return answer;
+}
+
+static void expect(fixture *made, const char *key, double bytes, bj_confidence confidence) {
+    const bj_answer *answer = analyse(made, key);
+    assert_int_equal(answer->status, BJ_ANSWER_OK);
+    assert_true(answer->value == bytes);
+    assert_int_equal(answer->confidence, confidence);
+}
+
+static void expect_nothing(fixture *made, const char *key) {
+    const bj_answer *answer = analyse(made, key);
+    assert_int_equal(answer->status, BJ_ANSWER_UNDETERMINED);
+    assert_true(answer->reason[0] != '\0');
+}
+
+static void test_witnesses_agree(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 64, 90, 1.2);
+    expect(&made, "cache.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    expect(&made, "cache.L1.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    assert_non_null(strstr(analyse(&made, "cache.line_bytes")->method, "sharing"));
+    expect_nothing(&made, "cache.fetch_bytes");
+    close_fixture(&made);
+}
+
+/* Coherence by an outer level's longer line is said, and takes nothing from the answer. */
+static void test_cpus_share_more(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 128, 90, 1.2);
+    expect(&made, "cache.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    assert_non_null(strstr(analyse(&made, "cache.line_bytes")->method, "128"));
+    close_fixture(&made);
+}
+
+static void test_cpus_share_less(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 128, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 64, 90, 1.2);
+    static const char *const keys[] = {"cache.line_bytes", "cache.L1.line_bytes"};
+    for (size_t i = 0; i < 2; i++) {
+        const bj_answer *answer = analyse(&made, keys[i]);
+        assert_int_equal(answer->status, BJ_ANSWER_UNSTABLE);
+        assert_true(answer->value == 64 && answer->interval[1] == 128);
+        assert_non_null(strstr(answer->reason, "128"));
+        assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
+    }
+    close_fixture(&made);
+}
+
+/* Half of the rounds saw no contention at 64 bytes: the cpus did not run at once, and are not believed. */
+static void test_cpus_that_did_not_meet(void **state) {
+    (void)state;
+    fixture made;
+    bj_error error = {""};
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 64, 90, 1.2);
+    bj_curve *curve = (bj_curve *)bj_data_find_curve(&made.samples, BJ_LINE_SHARING);
+    for (size_t round = 0; round < 4; round++)
+        assert_int_equal(bj_data_record_sample(curve, 64, round, 1.2, &error), BJ_OK);
+    expect(&made, "cache.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    close_fixture(&made);
+}
+
+/* Cpus that share all caches, or are never there at the same time. */
+static void test_no_second_witness(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 32, 10, 12);
+    put_curve(&made, BJ_LINE_SHARING, 64, 1.3, 1.2);
+    expect(&made, "cache.line_bytes", 32, BJ_CONFIDENCE_HIGH);
+    close_fixture(&made);
+}
+
+static void test_nothing_rises(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 10.05);
+    expect_nothing(&made, "cache.line_bytes");
+    close_fixture(&made);
+}
+
+static void test_outer_levels(void **state) {
+    (void)state;
+    fixture made;
+    /* As the first one's. */
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, "line.L2", 64, 76, 100);
+    expect(&made, "cache.L2.line_bytes", 64, BJ_CONFIDENCE_HIGH);
+    close_fixture(&made);
+    /* Longer lines or neighbours fetched along: only other cpus can tell. */
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, "line.L2", 128, 76, 100);
+    expect_nothing(&made, "cache.L2.line_bytes");
+    put_curve(&made, BJ_LINE_SHARING, 128, 90, 1.2);
+    expect(&made, "cache.L2.line_bytes", 128, BJ_CONFIDENCE_MEDIUM);
+    close_fixture(&made);
+    /* No walk of its own, but nothing comes along from memory. */
+    open_fixture(&made);
+    put_curve(&made, "line.L1", 64, 10, 12);
+    put_curve(&made, BJ_LINE_MEMORY, 64, 52, 100);
+    expect(&made, "cache.L2.line_bytes", 64, BJ_CONFIDENCE_MEDIUM);
+    expect(&made, "cache.fetch_bytes", 64, BJ_CONFIDENCE_HIGH);
+    /* Unless its own walk says otherwise. */
+    put_curve(&made, "line.L2", 128, 76, 100);
+    expect_nothing(&made, "cache.L2.line_bytes");
+    close_fixture(&made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_witnesses_agree),        cmocka_unit_test(test_cpus_share_more),
+        cmocka_unit_test(test_cpus_share_less),        cmocka_unit_test(test_no_second_witness),
+        cmocka_unit_test(test_cpus_that_did_not_meet), cmocka_unit_test(test_nothing_rises),
+        cmocka_unit_test(test_outer_levels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* Operations: answers from made-up samples, and what makes them fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "probes/op/op_answer.h"
+#include "probes/op/op_units.h"
+
+/* ns of an addition, which changes from round to round: a clock that moves. */
+static double addition_ns(size_t round) {
+    return round % 3 == 0 ? 0.35 : 0.33;
+}
+
+typedef struct {
+    double latency, rate; /* in additions */
+    double loop;          /* of a pass of the shorter loop, in additions of one step of it */
+    bool is_folded;       /* the longer loop takes as long as the shorter */
+} made_up;
+
+static void record(bj_curves *samples, const char *id, double x, size_t round, double y) {
+    bj_error error = {""};
+    bj_curve *curve = (bj_curve *)bj_data_find_curve(samples, id);
+    if (curve == NULL)
+        assert_int_equal(bj_data_add_curve(samples, id, "op", &curve, &error), BJ_OK);
+    assert_int_equal(bj_data_record_sample(curve, x, round, y, &error), BJ_OK);
+}
+
+static void record_unit(bj_curves *samples, size_t number, const made_up *m, size_t rounds) {
+    char twice[48], once[48];
+    const bj_op_unit *unit = &bj_op_units[number];
+    bj_op_name_curve(unit, BJ_UNROLL_TWICE, twice, sizeof twice);
+    bj_op_name_curve(unit, BJ_UNROLL_ONCE, once, sizeof once);
+    for (size_t r = 0; r < rounds; r++)
+        for (unsigned s = 1; s <= unit->streams; s++) {
+            double step = fmax(m->latency, s / m->rate);
+            double shorter = step + m->loop, longer = m->is_folded ? shorter / 2 : step + m->loop / 2;
+            record(samples, twice, s, r, longer * addition_ns(r));
+            record(samples, once, s, r, shorter * addition_ns(r));
+        }
+}
+
+static void record_yardstick(bj_curves *samples, size_t rounds) {
+    for (size_t r = 0; r < rounds; r++)
+        for (int call = 1; call <= 3; call++) {
+            record(samples, BJ_OP_YARDSTICK, call, r, 1.02 * addition_ns(r));
+            record(samples, BJ_OP_YARDSTICK_ONCE, call, r, 1.04 * addition_ns(r));
+        }
+}
+
+static size_t find_unit(const char *type, const char *operation) {
+    for (size_t i = 0; i < bj_op_answered_count; i++)
+        if (strcmp(bj_op_units[i].type, type) == 0 && strcmp(bj_op_units[i].operation, operation) == 0)
+            return i;
+    fail_msg("no unit %s.%s", type, operation);
+    return 0;
+}
+
+static void analyse(const bj_curves *samples, const char *method, bj_answers *answers) {
+    bj_analyse_request request = {.method = method, .seed = 1};
+    bj_error error = {""};
+    if (bj_op_answer(samples, &request, answers, &error) != BJ_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(answers->count, 3 * bj_op_answered_count);
+}
+
+static void expect_number(const bj_answers *answers, const char *key, double value) {
+    const bj_answer *answer = bj_data_find_answer(answers, key);
+    assert_non_null(answer);
+    if (answer->status != BJ_ANSWER_OK || fabs(answer->value - value) > 0.001 * value)
+        fail_msg("%s is %g (%s), not %g", key, answer->value, answer->reason, value);
+    assert_true(answer->interval[0] <= value && value <= answer->interval[1]);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    const char *const methods[] = {NULL, "second_lowest"};
+    for (size_t i = 0; i < 2; i++) {
+        bj_curves samples = {0};
+        bj_answers answers = {0};
+        record_yardstick(&samples, 9);
+        record_unit(&samples, find_unit("int32", "mul"), &(made_up){3, 1, 0.2, false}, 9);
+        record_unit(&samples, find_unit("double", "mul"), &(made_up){4, 2, 0.1, false}, 9);
+        /* A chain of root and product. */
+        record_unit(&samples, find_unit("double", "sqrt"), &(made_up){22, 0.2, 0.1, false}, 9);
+        analyse(&samples, methods[i], &answers);
+        expect_number(&answers, "op.int32.mul.latency", 3);
+        expect_number(&answers, "op.int32.mul.throughput", 1);
+        expect_number(&answers, "op.int32.mul.in_flight", 3);
+        expect_number(&answers, "op.double.mul.in_flight", 8);
+        expect_number(&answers, "op.double.sqrt.latency", 18);
+        expect_number(&answers, "op.double.sqrt.throughput", 0.2);
+        assert_int_equal(bj_data_find_answer(&answers, "op.int32.mul.latency")->confidence, BJ_CONFIDENCE_HIGH);
+        assert_int_equal(bj_data_find_answer(&answers, "op.int8.div.latency")->status, BJ_ANSWER_UNDETERMINED);
+        bj_data_free_answers(&answers);
+        bj_data_free_curves(&samples);
+    }
+}
+
+static void test_folded_chains_fail(void **state) {
+    (void)state;
+    bj_curves samples = {0};
+    bj_answers answers = {0};
+    record_yardstick(&samples, 9);
+    record_unit(&samples, find_unit("int64", "add"), &(made_up){1, 4, 0.1, true}, 9);
+    record(&samples, BJ_OP_VERDICTS, (double)find_unit("float", "fma") + 1, 0, BJ_OP_UNSUPPORTED);
+    record(&samples, BJ_OP_VERDICTS, (double)find_unit("double", "fma") + 1, 0, BJ_OP_WRONG);
+    analyse(&samples, NULL, &answers);
+    const char *const ends[] = {"latency", "throughput", "in_flight"};
+    for (size_t i = 0; i < 3; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "op.int64.add.%s", ends[i]);
+        assert_int_equal(bj_data_find_answer(&answers, key)->status, BJ_ANSWER_FAILED);
+        assert_non_null(strstr(bj_data_find_answer(&answers, key)->reason, "did not keep"));
+        snprintf(key, sizeof key, "op.float.fma.%s", ends[i]);
+        assert_int_equal(bj_data_find_answer(&answers, key)->status, BJ_ANSWER_UNSUPPORTED);
+        snprintf(key, sizeof key, "op.double.fma.%s", ends[i]);
+        assert_int_equal(bj_data_find_answer(&answers, key)->status, BJ_ANSWER_FAILED);
+        assert_non_null(strstr(bj_data_find_answer(&answers, key)->reason, "wrong result"));
+    }
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+static void test_twenty_streams_may_not_be_enough(void **state) {
+    (void)state;
+    bj_curves samples = {0};
+    bj_answers answers = {0};
+    record_yardstick(&samples, 9);
+    record_unit(&samples, find_unit("float", "add"), &(made_up){30, 1, 0.1, false}, 9);
+    analyse(&samples, NULL, &answers);
+    expect_number(&answers, "op.float.add.latency", 30);
+    assert_int_equal(bj_data_find_answer(&answers, "op.float.add.throughput")->status, BJ_ANSWER_UNDETERMINED);
+    assert_int_equal(bj_data_find_answer(&answers, "op.float.add.in_flight")->status, BJ_ANSWER_UNDETERMINED);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+static void test_nothing_to_be_relative_to(void **state) {
+    (void)state;
+    bj_curves samples = {0};
+    bj_answers answers = {0};
+    bj_analyse_request request = {0};
+    bj_error error = {""};
+    record_unit(&samples, 0, &(made_up){1, 4, 0.1, false}, 3);
+    assert_int_equal(bj_op_answer(&samples, &request, &answers, &error), BJ_ERR_FAILED);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_folded_chains_fail),
+        cmocka_unit_test(test_twenty_streams_may_not_be_enough),
+        cmocka_unit_test(test_nothing_to_be_relative_to),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

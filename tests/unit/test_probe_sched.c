@@ -1,0 +1,243 @@
+/* The analyses of the contexts and slot probes on made-up samples. */
+#include "probe_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "probes/contexts/contexts_answer.h"
+#include "probes/slot/slot_answer.h"
+
+enum { ROUNDS = 8 };
+
+/* The same scatter for every test. */
+static bj_random scatter;
+
+static int seed_scatter(void **state) {
+    (void)state;
+    bj_random_seed(&scatter, 5);
+    return 0;
+}
+
+static bj_curve *add_curve(fixture *made, const char *id) {
+    bj_curve *curve = NULL;
+    bj_error error = {""};
+    assert_int_equal(bj_data_add_curve(&made->samples, id, "made up", &curve, &error), BJ_OK);
+    return curve;
+}
+
+static void record(bj_curve *curve, double x, size_t round, double y) {
+    bj_error error = {""};
+    assert_int_equal(bj_data_record_sample(curve, x, round, y, &error), BJ_OK);
+}
+
+/* Time of m threads in a round, in units of one thread's. */
+typedef double (*made_up_time)(double m, size_t round);
+
+static void put_times(fixture *made, bj_work work, made_up_time time) {
+    bj_curve *curve = add_curve(made, bj_contexts_curves[work]);
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (double m = 1; m <= 6; m++)
+            record(curve, m, round, 25 * time(m, round) * (1 + 0.02 * bj_random_unit(&scatter)));
+}
+
+static const bj_answer *analyse_contexts(fixture *made, const char *method) {
+    bj_analyse_request request = {.method = method, .seed = 1};
+    bj_error error = {""};
+    assert_int_equal(bj_contexts_analyse(&made->samples, &request, &made->answers, &error), BJ_OK);
+    const bj_answer *answer = bj_data_find_answer(&made->answers, "contexts.int");
+    assert_non_null(answer);
+    return answer;
+}
+
+static double balanced_two(double m, size_t round) {
+    (void)round;
+    return fmax(1, m / 2);
+}
+
+static double sticky_two(double m, size_t round) {
+    (void)round;
+    return ceil(m / 2);
+}
+
+/* In three rounds of eight, two threads were put on one cpu for the whole time. */
+static double stacked(double m, size_t round) {
+    return m == 2 && round % 3 == 0 ? 2 : balanced_two(m, round);
+}
+
+static void test_contexts(void **state) {
+    (void)state;
+    static const made_up_time times[] = {balanced_two, sticky_two, stacked};
+    static const char *const methods[] = {BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 2; j++) {
+            fixture made;
+            open_fixture(&made);
+            put_times(&made, BJ_WORK_INT, times[i]);
+            const bj_answer *answer = analyse_contexts(&made, methods[j]);
+            assert_int_equal(answer->status, BJ_ANSWER_OK);
+            assert_true(answer->value == 2);
+            assert_true(answer->interval[0] <= 2 && answer->interval[1] >= 2);
+            assert_memory_equal(answer->method, methods[j], strlen(methods[j]));
+            if (i < 2 && j == 0)
+                assert_true(answer->confidence == BJ_CONFIDENCE_HIGH && answer->interval[1] == 2);
+            /* The others were not measured, and say so. */
+            const bj_answer *missing = bj_data_find_answer(&made.answers, "contexts.fp");
+            assert_true(missing != NULL && missing->status == BJ_ANSWER_UNDETERMINED && missing->reason[0] != '\0');
+            close_fixture(&made);
+        }
+    }
+}
+
+/* A cpu and a half: a round in three is over before the quota ends. */
+static double quota(double m, size_t round) {
+    return m == 1 || round % 3 == 0 ? balanced_two(m, round) : m / 1.5;
+}
+
+static void test_quota(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_times(&made, BJ_WORK_INT, quota);
+    record(add_curve(&made, BJ_CONTEXTS_THROTTLED), BJ_WORK_INT + 1, 1, 3);
+    const bj_answer *answer = analyse_contexts(&made, NULL);
+    assert_int_equal(answer->status, BJ_ANSWER_UNSTABLE);
+    assert_non_null(strstr(answer->reason, "throttled"));
+    assert_true(answer->interval[0] == 1 && answer->interval[1] == 2);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
+    close_fixture(&made);
+}
+
+static double never_delayed(double m, size_t round) {
+    (void)m;
+    (void)round;
+    return 1;
+}
+
+/* Half of the rounds saw one cpu only. */
+static double torn(double m, size_t round) {
+    return round < 7 ? m : balanced_two(m, round);
+}
+
+static void test_unsure_contexts(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_times(&made, BJ_WORK_INT, never_delayed);
+    const bj_answer *answer = analyse_contexts(&made, NULL);
+    assert_int_equal(answer->status, BJ_ANSWER_UNDETERMINED);
+    assert_true(answer->reason[0] != '\0');
+    close_fixture(&made);
+
+    open_fixture(&made);
+    put_times(&made, BJ_WORK_INT, torn);
+    answer = analyse_contexts(&made, NULL);
+    assert_true(answer->interval[0] == 1 && answer->interval[1] == 2);
+    assert_true(answer->confidence != BJ_CONFIDENCE_HIGH);
+    close_fixture(&made);
+}
+
+typedef struct {
+    size_t count;
+    double from, to;
+} part;
+
+/* Gaps of several kinds, in every round a share of them. */
+static void put_gaps(fixture *made, const part *parts, size_t part_count, size_t rounds) {
+    bj_curve *curve = add_curve(made, BJ_SLOT_GAPS);
+    for (size_t round = 0; round < rounds; round++) {
+        double number = 1;
+        for (size_t i = 0; i < part_count; i++)
+            for (size_t j = round; j < parts[i].count; j += rounds)
+                record(curve, number++, round,
+                       parts[i].from + (parts[i].to - parts[i].from) * bj_random_unit(&scatter));
+    }
+}
+
+static const bj_answer *analyse_slot(fixture *made, const char *method, bool from_table) {
+    bj_analyse_request request = {.method = method, .seed = 1, .from_table = from_table};
+    bj_error error = {""};
+    assert_int_equal(bj_slot_analyse(&made->samples, &request, &made->answers, &error), BJ_OK);
+    const bj_answer *answer = bj_data_find_answer(&made->answers, "scheduler.slot_ms");
+    assert_non_null(answer);
+    return answer;
+}
+
+static const part seen[] = {{633, 0.02, 0.1}, {555, 4.0, 4.1}, {72, 8.0, 8.05}, {361, 0.1, 8}};
+#define SEEN_COUNT (sizeof seen / sizeof seen[0])
+
+static void test_slot(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_gaps(&made, seen, SEEN_COUNT, ROUNDS);
+    const bj_answer *answer = analyse_slot(&made, NULL, false);
+    assert_int_equal(answer->status, BJ_ANSWER_OK);
+    assert_true(answer->value > 4 && answer->value < 4.1);
+    assert_true(answer->interval[0] < 4 && answer->interval[1] > 4.1);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_HIGH);
+    answer = analyse_slot(&made, BJ_SLOT_MODE, false);
+    assert_true(answer->value < 0.1);
+    close_fixture(&made);
+
+    /* The same as a table of one column. */
+    open_fixture(&made);
+    put_gaps(&made, seen, SEEN_COUNT, 1);
+    answer = analyse_slot(&made, NULL, true);
+    assert_true(answer->status == BJ_ANSWER_OK && answer->value > 4 && answer->value < 4.1);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_MEDIUM);
+    close_fixture(&made);
+}
+
+/* Two rounds in eight were stopped and are left out; if all were, that is said. */
+static void test_throttled_slot(void **state) {
+    (void)state;
+    static const part parts[] = {{400, 0.02, 0.1}, {600, 4.0, 4.1}, {160, 49, 51}};
+    for (size_t stopped = 2; stopped <= ROUNDS; stopped += ROUNDS - 2) {
+        fixture made;
+        open_fixture(&made);
+        put_gaps(&made, parts, 3, ROUNDS);
+        bj_curve *throttled = add_curve(&made, BJ_SLOT_THROTTLED);
+        for (size_t round = 0; round < stopped; round++)
+            record(throttled, 4, round, 3);
+        const bj_answer *answer = analyse_slot(&made, NULL, false);
+        assert_true(answer->value > 4 && answer->value < 4.1);
+        assert_int_equal(answer->status, stopped == ROUNDS ? BJ_ANSWER_UNSTABLE : BJ_ANSWER_OK);
+        assert_true(stopped < ROUNDS || strstr(answer->reason, "throttled") != NULL);
+        close_fixture(&made);
+    }
+}
+
+static void test_unsure_slot(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    assert_int_equal(analyse_slot(&made, NULL, false)->status, BJ_ANSWER_UNDETERMINED);
+    put_gaps(&made, (const part[]){{3, 4, 4.1}}, 1, 1);
+    const bj_answer *answer = analyse_slot(&made, NULL, false);
+    assert_true(answer->status == BJ_ANSWER_UNDETERMINED && answer->reason[0] != '\0');
+    close_fixture(&made);
+
+    /* Rounds of a scheduler that changed its mind. */
+    open_fixture(&made);
+    bj_curve *curve = add_curve(&made, BJ_SLOT_GAPS);
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (size_t i = 1; i <= 40; i++)
+            record(curve, (double)i, round, round % 2 == 0 ? 3 : 11);
+    answer = analyse_slot(&made, NULL, false);
+    assert_int_equal(answer->status, BJ_ANSWER_UNSTABLE);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
+    close_fixture(&made);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_contexts, seed_scatter),
+        cmocka_unit_test_setup(test_quota, seed_scatter),
+        cmocka_unit_test_setup(test_unsure_contexts, seed_scatter),
+        cmocka_unit_test_setup(test_slot, seed_scatter),
+        cmocka_unit_test_setup(test_throttled_slot, seed_scatter),
+        cmocka_unit_test_setup(test_unsure_slot, seed_scatter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,9 +8,9 @@
 #include "cli/values.h"
 #include "probes/probe.h"
 #include "profile/profile.h"
+#include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
-#include "runner/settle.h"
 
 /* More levels than any machine has. */
 #define MAX_LEVEL 16

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/keys.h"
-
 static bool wants_colour(void) {
     const char *refused = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
@@ -18,6 +16,5 @@ bj_terminal_style bj_cli_find_style(void) {
     return (bj_terminal_style){
         .colour = wants_colour(),
         .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-        .find_probe_of_key = bj_runner_find_probe_of_key,
     };
 }

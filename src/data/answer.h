@@ -1,4 +1,5 @@
-/* Characteristics: answers with unit, interval, confidence, and the reason where there is none. */
+/* Answers, "characteristics" in the profile: values with unit, interval, confidence, and the reason where there is
+ * none. */
 #ifndef BJ_DATA_ANSWER_H
 #define BJ_DATA_ANSWER_H
 
@@ -19,6 +20,7 @@ typedef enum { BJ_CONFIDENCE_NONE, BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_MEDIUM, BJ_C
 typedef struct {
     char key[64];
     char unit[16];
+    char probe[24]; /* that gave it; empty: handed over by a person */
     bj_answer_status status;
     double value;     /* meaningful when the status is ok or unstable and structured is NULL */
     char *structured; /* JSON text of a value that is not one number, owned; NULL otherwise */

@@ -64,6 +64,48 @@ void bj_data_name_axes(bj_curve *curve, const char *x_name, const char *x_unit, 
     set_name(curve->y_unit, sizeof curve->y_unit, y_unit);
 }
 
+static const bj_attribute *find_attribute(const bj_curve *curve, const char *name) {
+    for (size_t i = 0; i < curve->attribute_count; i++)
+        if (strcmp(curve->attributes[i].name, name) == 0)
+            return &curve->attributes[i];
+    return NULL;
+}
+
+static bj_status set_attribute(bj_curve *curve, const char *name, const char *text, double number, bj_error *error) {
+    bj_attribute *attribute = (bj_attribute *)find_attribute(curve, name);
+    bool fits = name[0] != '\0' && strlen(name) < sizeof attribute->name && strlen(text) < sizeof attribute->text;
+    if (!fits || !isfinite(number) || (attribute == NULL && curve->attribute_count == BJ_ATTRIBUTES_MAX))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "curve %s: no room for the attribute '%s' = '%s' %g", curve->id,
+                                 name, text, number);
+    if (attribute == NULL)
+        attribute = &curve->attributes[curve->attribute_count++];
+    set_name(attribute->name, sizeof attribute->name, name);
+    set_name(attribute->text, sizeof attribute->text, text);
+    attribute->number = number;
+    return BJ_OK;
+}
+
+bj_status bj_data_set_attribute_number(bj_curve *curve, const char *name, double number, bj_error *error) {
+    return set_attribute(curve, name, "", number, error);
+}
+
+bj_status bj_data_set_attribute_text(bj_curve *curve, const char *name, const char *text, bj_error *error) {
+    return set_attribute(curve, name, text, 0, error);
+}
+
+bool bj_data_get_attribute_number(const bj_curve *curve, const char *name, double *number) {
+    const bj_attribute *attribute = find_attribute(curve, name);
+    if (attribute == NULL || attribute->text[0] != '\0')
+        return false;
+    *number = attribute->number;
+    return true;
+}
+
+bool bj_data_has_attribute_text(const bj_curve *curve, const char *name, const char *text) {
+    const bj_attribute *attribute = find_attribute(curve, name);
+    return attribute != NULL && strcmp(attribute->text, text) == 0;
+}
+
 /* Arrays always have the next power of two as room, so that growing one by one stays cheap without a field for it. */
 static size_t room_for(size_t count) {
     size_t room = 8;
@@ -285,6 +327,8 @@ bj_status bj_data_copy_curves(const bj_curves *from, const char *probe, bj_curve
         if (status != BJ_OK)
             return status;
         bj_data_name_axes(copy, curve->x_name, curve->x_unit, curve->y_name, curve->y_unit);
+        memcpy(copy->attributes, curve->attributes, sizeof copy->attributes);
+        copy->attribute_count = curve->attribute_count;
         status = copy_samples(curve, copy, error);
         if (status != BJ_OK)
             return status;

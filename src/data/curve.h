@@ -1,10 +1,12 @@
 /* Samples: what a probe measured, kept whole so that it can be analysed again.
  *
  * A curve is y against x in rounds. Every round is one fresh mapping and order; a round need not
- * have every x (adaptive probes add points), missing values are NaN here and null in JSON. */
+ * have every x (adaptive probes add points), missing values are NaN here and null in JSON. What was the same for all
+ * samples of a curve (its level, the kind of pages) stands in its attributes, never in a name. */
 #ifndef BJ_DATA_CURVE_H
 #define BJ_DATA_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -14,10 +16,26 @@
 #define BJ_CURVE_MAX_CELLS ((size_t)1 << 24)
 
 typedef struct {
+    char name[24]; /* "level" */
+    char text[24]; /* empty: it is a number */
+    double number;
+} bj_attribute;
+
+#define BJ_ATTRIBUTES_MAX 8u
+
+/* What became of an operation or a type that a probe asked for: an attribute of its curve, absent where it was
+ * measured. */
+#define BJ_OUTCOME "outcome"
+#define BJ_OUTCOME_UNSUPPORTED "unsupported" /* the machine has none */
+#define BJ_OUTCOME_WRONG "wrong"             /* the compiled code returned a wrong result */
+
+typedef struct {
     char id[48];    /* "cache.walk" */
     char probe[24]; /* "cache" */
     char x_name[32], x_unit[16];
     char y_name[32], y_unit[16];
+    bj_attribute attributes[BJ_ATTRIBUTES_MAX];
+    size_t attribute_count;
     double *x; /* ascending, distinct */
     size_t x_count;
     double **rounds; /* round_count rows of x_count */
@@ -36,6 +54,15 @@ const bj_curve *bj_data_find_curve(const bj_curves *curves, const char *id);
 bj_status bj_data_add_curve(bj_curves *curves, const char *id, const char *probe, bj_curve **added,
                             bj_error *error) BJ_WARN_UNUSED;
 void bj_data_name_axes(bj_curve *curve, const char *x_name, const char *x_unit, const char *y_name, const char *y_unit);
+/* Sets an attribute, or replaces the one of that name. */
+bj_status bj_data_set_attribute_number(bj_curve *curve, const char *name, double number,
+                                       bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_data_set_attribute_text(bj_curve *curve, const char *name, const char *text,
+                                     bj_error *error) BJ_WARN_UNUSED;
+/* False: it has no number of that name. */
+bool bj_data_get_attribute_number(const bj_curve *curve, const char *name, double *number);
+/* Whether it has that text under that name. */
+bool bj_data_has_attribute_text(const bj_curve *curve, const char *name, const char *text);
 /* Records one value; makes the x and the round where they are not there yet. Both must be finite; y is rounded to
  * BJ_SAMPLE_DIGITS, so that what is analysed now is exactly what the profile keeps. */
 bj_status bj_data_record_sample(bj_curve *curve, double x, size_t round, double y, bj_error *error) BJ_WARN_UNUSED;

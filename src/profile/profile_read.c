@@ -10,6 +10,7 @@
 #include "profile/json_read.h"
 #include "profile/json_text.h"
 #include "profile/profile.h"
+#include "profile/profile_upgrade.h"
 
 /* Far above what any run writes; without them a hostile file could keep us busy or eat the memory. The last four are
  * checked before parsing: samples fill BJ_PROFILE_MAX_BYTES with less than MAX_VALUES numbers. */
@@ -132,6 +133,8 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_a
     if (status == BJ_OK)
         status = bj_json_read_text(at, object, "method", BJ_TEXT_WHOLE, answer->method, sizeof answer->method);
     if (status == BJ_OK)
+        status = bj_json_read_text(at, object, "probe", BJ_TEXT_WHOLE, answer->probe, sizeof answer->probe);
+    if (status == BJ_OK)
         status = read_evidence(at, object, answer);
     return status;
 }
@@ -211,6 +214,27 @@ static bj_status read_axis(const bj_json_place *at, const json_t *object, const 
     return status;
 }
 
+static bj_status read_attributes(const bj_json_place *at, const json_t *object, bj_curve *curve) {
+    json_t *attributes = json_object_get(object, "attributes");
+    if (attributes == NULL)
+        return BJ_OK;
+    if (!json_is_object(attributes) || json_object_size(attributes) > BJ_ATTRIBUTES_MAX)
+        return bj_json_expected(at, "attributes", "an object of at most %u members", BJ_ATTRIBUTES_MAX);
+    const char *name;
+    json_t *value;
+    bj_error trouble;
+    json_object_foreach(attributes, name, value) {
+        const char *text = json_string_value(value);
+        bj_status status = text != NULL && text[0] != '\0' ? bj_data_set_attribute_text(curve, name, text, &trouble)
+                           : json_is_number(value)
+                               ? bj_data_set_attribute_number(curve, name, json_number_value(value), &trouble)
+                               : BJ_ERR_INPUT;
+        if (!is_identifier(name) || status != BJ_OK)
+            return bj_json_expected(at, "attributes", "names with a number or a short text each");
+    }
+    return BJ_OK;
+}
+
 static bj_status read_curve(const bj_json_place *section, const char *id, const json_t *value, bj_profile *profile) {
     entry_place entry = {.text = ""};
     const bj_json_place *at = &entry.at;
@@ -225,6 +249,8 @@ static bj_status read_curve(const bj_json_place *section, const char *id, const 
         status = read_axis(at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
     if (status == BJ_OK)
         status = read_axis(at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
+    if (status == BJ_OK)
+        status = read_attributes(at, value, curve);
     if (status == BJ_OK)
         status = read_samples(at, value, curve);
     return status;
@@ -456,6 +482,8 @@ bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj
     }
     status = read_whole(&at, root, profile);
     json_decref(root);
+    if (status == BJ_OK)
+        status = bj_profile_upgrade(profile, error);
     if (status != BJ_OK)
         bj_profile_free(profile);
     return status;

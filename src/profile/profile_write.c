@@ -80,6 +80,8 @@ static bj_status append_answer(bj_json_text *json, const bj_answer *answer, bj_e
         bj_json_append_key(json, "evidence");
         append_evidence(json, answer);
     }
+    if (answer->probe[0] != '\0')
+        bj_json_append_text_member(json, "probe", answer->probe);
     bj_json_append(json, "}");
     return BJ_OK;
 }
@@ -114,9 +116,24 @@ static void append_numbers(bj_json_text *json, const double *values, size_t coun
     bj_json_append(json, "]");
 }
 
+static void append_attributes(bj_json_text *json, const bj_curve *curve) {
+    bj_json_append_key(json, "attributes");
+    bj_json_append(json, "{");
+    for (size_t i = 0; i < curve->attribute_count; i++) {
+        const bj_attribute *attribute = &curve->attributes[i];
+        if (attribute->text[0] != '\0')
+            bj_json_append_text_member(json, attribute->name, attribute->text);
+        else
+            bj_json_append_number_member(json, attribute->name, attribute->number);
+    }
+    bj_json_append(json, "}");
+}
+
 static void append_curve(bj_json_text *json, const bj_curve *curve) {
     bj_json_append(json, "{");
     bj_json_append_text_member(json, "probe", curve->probe);
+    if (curve->attribute_count > 0)
+        append_attributes(json, curve);
     bj_json_append(json, ",\n      \"x\": {");
     bj_json_append_text_member(json, "name", curve->x_name);
     bj_json_append_text_member(json, "unit", curve->x_unit);
@@ -308,6 +325,8 @@ static field_state append_field(bj_json_text *json, const bj_answer *answer, con
         return answer->status == BJ_ANSWER_OK ? FIELD_ABSENT : append_text_field(json, answer->reason);
     if (strcmp(field, "method") == 0)
         return append_text_field(json, answer->method);
+    if (strcmp(field, "probe") == 0)
+        return append_text_field(json, answer->probe);
     if (strcmp(field, "claimed") == 0)
         return append_number_field(json, answer->has_claimed, answer->claimed);
     if (strcmp(field, "p") == 0)

@@ -16,17 +16,7 @@ typedef struct {
     FILE *out;
     const bj_profile *profile;
     const bj_terminal_style *style;
-    const char **groups; /* the probe of each answer; "" unknown */
 } page;
-
-static const char *find_group(const page *page, const bj_answer *answer) {
-    const char *probe = page->style->find_probe_of_key != NULL ? page->style->find_probe_of_key(answer->key) : NULL;
-    for (size_t i = 0; probe == NULL && i < answer->evidence_count; i++) {
-        const bj_curve *curve = bj_data_find_curve(&page->profile->curves, answer->evidence[i]);
-        probe = curve != NULL ? curve->probe : NULL;
-    }
-    return probe != NULL ? probe : "";
-}
 
 /* "0-3, 8" */
 static void format_cpus(const int *cpus, size_t count, char *text, size_t room) {
@@ -195,7 +185,7 @@ static void print_group(const page *page, const char *name) {
     }
     for (size_t i = 0; i < page->profile->answers.count; i++) {
         const bj_answer *answer = &page->profile->answers.items[i];
-        if (strcmp(page->groups[i], name) != 0)
+        if (strcmp(answer->probe, name) != 0)
             continue;
         if (answer->structured == NULL && bj_report_is_operation(answer->key))
             bj_report_print_operation(page->out, page->profile, page->style, i);
@@ -206,12 +196,13 @@ static void print_group(const page *page, const char *name) {
 
 /* Groups in the order in which their first answers come, which is the order in which the probes ran. */
 static void print_groups(const page *page) {
-    for (size_t i = 0; i < page->profile->answers.count; i++) {
+    const bj_answers *answers = &page->profile->answers;
+    for (size_t i = 0; i < answers->count; i++) {
         bool printed = false;
         for (size_t j = 0; j < i && !printed; j++)
-            printed = strcmp(page->groups[i], page->groups[j]) == 0;
+            printed = strcmp(answers->items[i].probe, answers->items[j].probe) == 0;
         if (!printed)
-            print_group(page, page->groups[i]);
+            print_group(page, answers->items[i].probe);
     }
 }
 
@@ -229,18 +220,13 @@ static void print_legend(const page *page) {
 }
 
 void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_terminal_style *style) {
-    page page = {out, profile, style, NULL};
+    page page = {out, profile, style};
     print_header(&page);
-    page.groups = calloc(profile->answers.count + 1, sizeof *page.groups);
-    if (page.groups == NULL || profile->answers.count == 0) {
+    if (profile->answers.count == 0) {
         fputs("\nno answers in this profile\n", out);
-        free(page.groups);
         return;
     }
-    for (size_t i = 0; i < profile->answers.count; i++)
-        page.groups[i] = find_group(&page, &profile->answers.items[i]);
     print_table_head(&page);
     print_groups(&page);
     print_legend(&page);
-    free(page.groups);
 }

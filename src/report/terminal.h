@@ -10,8 +10,6 @@
 typedef struct {
     bool colour;
     bool utf8; /* otherwise only ASCII is written */
-    /* Which probe answers the key; NULL, or returning NULL: told from the evidence. */
-    const char *(*find_probe_of_key)(const char *key);
 } bj_terminal_style;
 
 /* Write errors are the caller's to find on `out`. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "data/number.h"
+#include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
-#include "runner/settle.h"
 
 static void fail_answer(bj_answer *answer, const char *reason) {
     answer->status = BJ_ANSWER_FAILED;
@@ -103,6 +103,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
         round_numbers(samples, answer);
         drop_missing_evidence(samples, answer);
         complete_texts(probe, request->method, answer);
+        snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }
     return BJ_OK;
 }
@@ -148,10 +149,10 @@ static bj_status reanalyse_probe(const bj_probe *probe, bj_profile *profile, bj_
     if (status != BJ_OK)
         goto done;
     keep_claims(&profile->answers, &answers);
-    status = bj_runner_settle_answers(profile, probe, &answers, error);
+    status = bj_runner_file_answers(profile, probe, &answers, error);
     if (status == BJ_OK)
-        status = bj_runner_settle_record(profile, probe, trouble.text[0] == '\0' ? BJ_ANSWER_OK : BJ_ANSWER_FAILED,
-                                         trouble.text, error);
+        status = bj_runner_file_record(profile, probe, trouble.text[0] == '\0' ? BJ_ANSWER_OK : BJ_ANSWER_FAILED,
+                                       trouble.text, error);
 done:
     free(earlier.items);
     bj_data_free_answers(&answers);

@@ -28,13 +28,6 @@ const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key) {
     return NULL;
 }
 
-const char *bj_runner_find_probe_of_key(const char *key) {
-    for (size_t i = 0; i < bj_probe_count; i++)
-        if (bj_runner_find_key(bj_probes[i], key) != NULL)
-            return bj_probes[i]->name;
-    return NULL;
-}
-
 bool bj_runner_has_method(const bj_probe *probe, const char *method) {
     if (method == NULL)
         return true;

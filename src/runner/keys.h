@@ -10,8 +10,6 @@
 bool bj_runner_match_key(const char *pattern, const char *key);
 /* The entry of the descriptor that the key belongs to; NULL: this probe does not provide it. */
 const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key);
-/* The name of the probe that provides the key; NULL: none. */
-const char *bj_runner_find_probe_of_key(const char *key);
 /* Whether the probe takes that method; NULL stands for the default, which all do. */
 bool bj_runner_has_method(const bj_probe *probe, const char *method);
 

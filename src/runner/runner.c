@@ -9,9 +9,9 @@
 #include "data/number.h"
 #include "platform/limits.h"
 #include "runner/disturbance.h"
+#include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
-#include "runner/settle.h"
 
 typedef struct {
     bj_machine *machine;
@@ -178,16 +178,16 @@ done:
     return status;
 }
 
-static bj_status settle_probe(run_state *state, const bj_probe *probe, const bj_curves *samples, bj_answers *answers,
-                              bj_answer_status outcome, const char *reason, double seconds, bj_error *error) {
+static bj_status file_probe(run_state *state, const bj_probe *probe, const bj_curves *samples, bj_answers *answers,
+                            bj_answer_status outcome, const char *reason, double seconds, bj_error *error) {
     bj_profile *profile = state->profile;
     attach_claims(state, answers);
     bj_data_drop_curves(&profile->curves, probe->name);
     bj_status status = bj_data_copy_curves(samples, probe->name, &profile->curves, error);
     if (status == BJ_OK)
-        status = bj_runner_settle_answers(profile, probe, answers, error);
+        status = bj_runner_file_answers(profile, probe, answers, error);
     if (status == BJ_OK)
-        status = bj_runner_settle_record(profile, probe, outcome, reason, error);
+        status = bj_runner_file_record(profile, probe, outcome, reason, error);
     bj_probe_record *record;
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, probe->name, &record, error);
@@ -212,7 +212,7 @@ static bj_status run_probe(run_state *state, bj_error *error) {
         status = question_probe(state, probe, &samples, &answers, &outcome, &trouble, error);
     if (status == BJ_OK)
         status =
-            settle_probe(state, probe, &samples, &answers, outcome, trouble.text, read_elapsed(state) - before, error);
+            file_probe(state, probe, &samples, &answers, outcome, trouble.text, read_elapsed(state) - before, error);
     bj_data_free_curves(&samples);
     bj_data_free_answers(&answers);
     return status;

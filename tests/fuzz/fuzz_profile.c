@@ -41,8 +41,7 @@ static void show(const bj_profile *profile) {
     FILE *out = open_memstream(&page, &length);
     require(out != NULL, "memory for a page");
     for (int utf8 = 0; utf8 < 2; utf8++) {
-        const bj_terminal_style style = {
-            .colour = false, .utf8 = utf8 != 0, .find_probe_of_key = bj_runner_find_probe_of_key};
+        const bj_terminal_style style = {.colour = false, .utf8 = utf8 != 0};
         bj_report_print_page(out, profile, &style);
     }
     fclose(out);

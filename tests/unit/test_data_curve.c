@@ -169,6 +169,7 @@ static void curves_of_a_probe_are_copied_and_dropped(void **state) {
         assert_int_equal(bj_data_add_curve(&from, id, i % 2 ? "odd" : "even", &curve, NULL), BJ_OK);
         bj_data_name_axes(curve, "x", "bytes", "y", "a unit that is far too long");
         assert_int_equal(bj_data_record_sample(curve, i, 0, i, NULL), BJ_OK);
+        assert_int_equal(bj_data_set_attribute_number(curve, "level", i, NULL), BJ_OK);
     }
     assert_int_equal(bj_data_copy_curves(&from, "odd", &to, NULL), BJ_OK);
     bj_data_drop_curves(&from, "odd");
@@ -176,9 +177,36 @@ static void curves_of_a_probe_are_copied_and_dropped(void **state) {
     assert_int_equal(to.count, 10);
     assert_null(bj_data_find_curve(&from, "c3"));
     assert_true(bj_data_find_curve(&to, "c3")->rounds[0][0] == 3);
+    double level;
+    assert_true(bj_data_get_attribute_number(bj_data_find_curve(&to, "c3"), "level", &level) && level == 3);
     assert_string_equal(bj_data_find_curve(&to, "c3")->y_unit, "a unit that is ");
     bj_data_free_curves(&from);
     bj_data_free_curves(&to);
+}
+
+static void attributes_are_set_replaced_and_limited(void **state) {
+    (void)state;
+    bj_curve curve = {.id = "c"};
+    bj_error error;
+    double number = 0;
+    assert_int_equal(bj_data_set_attribute_number(&curve, "level", 1, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(&curve, "level", 2, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_text(&curve, "pages", "huge", &error), BJ_OK);
+    assert_int_equal(curve.attribute_count, 2);
+    assert_true(bj_data_get_attribute_number(&curve, "level", &number) && number == 2);
+    assert_true(bj_data_has_attribute_text(&curve, "pages", "huge"));
+    /* A text is no number, a number no text. */
+    assert_false(bj_data_get_attribute_number(&curve, "pages", &number));
+    assert_false(bj_data_has_attribute_text(&curve, "level", "2"));
+    assert_false(bj_data_get_attribute_number(&curve, "sets", &number));
+    assert_int_equal(bj_data_set_attribute_number(&curve, "", 1, &error), BJ_ERR_FAILED);
+    assert_int_equal(bj_data_set_attribute_number(&curve, "sets", NAN, &error), BJ_ERR_FAILED);
+    assert_int_equal(bj_data_set_attribute_text(&curve, "a name that is far too long to be kept", "x", &error),
+                     BJ_ERR_FAILED);
+    for (char name[] = "a"; curve.attribute_count < BJ_ATTRIBUTES_MAX; name[0]++)
+        assert_int_equal(bj_data_set_attribute_number(&curve, name, 1, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(&curve, "one_more", 1, &error), BJ_ERR_FAILED);
+    assert_int_equal(bj_data_set_attribute_number(&curve, "level", 3, &error), BJ_OK);
 }
 
 static void answers_are_put_found_replaced_removed(void **state) {
@@ -250,6 +278,7 @@ int main(void) {
         cmocka_unit_test(all_at_once_is_the_same_as_one_by_one),
         cmocka_unit_test(a_million_samples_in_falling_order),
         cmocka_unit_test(curves_of_a_probe_are_copied_and_dropped),
+        cmocka_unit_test(attributes_are_set_replaced_and_limited),
         cmocka_unit_test(answers_are_put_found_replaced_removed),
         cmocka_unit_test(evidence_is_cited_once),
         cmocka_unit_test(names_of_states_go_both_ways),

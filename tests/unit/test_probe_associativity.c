@@ -9,21 +9,19 @@
 
 enum { ROUNDS = 7 };
 
-static void put_time(fixture *made, const char *id, double lines, size_t round, double ns) {
+static void put_time(fixture *made, const bj_conflict_walk *walk, double lines, size_t round, double ns) {
     bj_error error = {""};
-    bj_curve *curve = (bj_curve *)bj_data_find_curve(&made->samples, id);
-    if (curve == NULL)
-        assert_int_equal(bj_data_add_curve(&made->samples, id, "associativity", &curve, &error), BJ_OK);
+    bj_curve *curve;
+    assert_int_equal(bj_associativity_open_curve(&made->samples, walk, &curve, &error), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, lines, round, ns, &error), BJ_OK);
 }
 
 /* First level: up to `ways` lines hit, one more costs `beyond`, in all rounds. */
 static void put_curve(fixture *made, size_t stride, size_t sets, double ways, double beyond) {
-    char id[48];
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, (size_t)1, stride, sets);
+    const bj_conflict_walk walk = {1, stride, sets};
     for (size_t round = 0; round < ROUNDS; round++) {
-        put_time(made, id, ways, round, 4.05);
-        put_time(made, id, ways + 1, round, beyond);
+        put_time(made, &walk, ways, round, 4.05);
+        put_time(made, &walk, ways + 1, round, beyond);
     }
 }
 
@@ -92,10 +90,9 @@ static void test_an_odd_stride_that_shows_fewer(void **state) {
     fixture made;
     open_fixture(&made);
     put_four(&made, 4096, 9, 12);
-    char id[48];
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, (size_t)1, (size_t)12288, (size_t)1);
+    const bj_conflict_walk walk = {1, 12288, 1};
     for (size_t round = 0; round < ROUNDS; round++)
-        put_time(&made, id, 9, round, 12);
+        put_time(&made, &walk, 9, round, 12);
     /* Contradicted, and nothing in its place. */
     expect_nothing(&made);
     open_fixture(&made);
@@ -109,17 +106,16 @@ static void test_rounds_that_disagree(void **state) {
     fixture made;
     open_fixture(&made);
     put_four(&made, 4096, 8, 12);
-    char id[48];
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, (size_t)1, (size_t)4096, (size_t)2);
+    const bj_conflict_walk walk = {1, 4096, 2};
     /* Other sets, other ways: as a hashed index has it. */
     for (size_t round = 0; round < 3; round++)
-        put_time(&made, id, 8, round, 11);
+        put_time(&made, &walk, 8, round, 11);
     expect_nothing(&made);
     /* Something used the cache for a while: three of 28 rounds by themselves would say otherwise. */
     open_fixture(&made);
     put_four(&made, 4096, 8, 12);
     for (size_t round = 0; round < 3; round++)
-        put_time(&made, id, 8, round, 5.5);
+        put_time(&made, &walk, 8, round, 5.5);
     expect_ways(&made, 8, BJ_CONFIDENCE_MEDIUM);
 }
 
@@ -137,15 +133,13 @@ static void test_twins(void **state) {
     fixture made;
     open_fixture(&made);
     for (unsigned i = 0; i < 4; i++) {
-        char id[48];
         size_t stride = 4096u << (i & 1), sets = (size_t)1 << (i >> 1);
         for (size_t round = 0; round < ROUNDS; round++) {
-            snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, (size_t)1, stride, sets);
-            put_time(&made, id, 8, round, 11);
-            put_time(&made, id, 9, round, 19);
-            snprintf(id, sizeof id, BJ_ASSOCIATIVITY_TWIN, stride, sets);
-            put_time(&made, id, 8, round, 11);
-            put_time(&made, id, 9, round, 11);
+            const bj_conflict_walk lines = {1, stride, sets}, twin = {0, stride, sets};
+            put_time(&made, &lines, 8, round, 11);
+            put_time(&made, &lines, 9, round, 19);
+            put_time(&made, &twin, 8, round, 11);
+            put_time(&made, &twin, 9, round, 11);
         }
     }
     expect_ways(&made, 8, BJ_CONFIDENCE_HIGH);
@@ -155,11 +149,13 @@ static void test_tables(void **state) {
     (void)state;
     static const double times[] = {4, 4, 4.1, 4, 4.6, 6, 8, 9};
     fixture made = {0};
+    bj_error error = {""};
+    bj_curve *table;
+    assert_int_equal(bj_data_add_curve(&made.samples, BJ_ASSOCIATIVITY_TABLE, "associativity", &table, &error), BJ_OK);
     for (size_t i = 0; i < 8; i++)
-        put_time(&made, BJ_ASSOCIATIVITY_TABLE, (double)i + 1, 0, times[i]);
+        assert_int_equal(bj_data_record_sample(table, (double)i + 1, 0, times[i], &error), BJ_OK);
     bj_analyse_request request = {.earlier = &made.earlier, .seed = 1, .level = 3, .from_table = true};
     bj_answers answers = {0};
-    bj_error error = {""};
     assert_int_equal(bj_associativity_analyse(&made.samples, &request, &answers, &error), BJ_OK);
     const bj_answer *answer = bj_data_find_answer(&answers, "cache.L3.associativity");
     assert_non_null(answer);

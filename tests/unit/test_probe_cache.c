@@ -38,7 +38,8 @@ static void make_curve(const made_up_machine *machine, size_t round_count, unsig
     bj_random_seed(&random, 5);
     memset(samples, 0, sizeof *samples);
     assert_int_equal(bj_data_add_curve(samples, BJ_CACHE_WALK, "cache", &curve, NULL), BJ_OK);
-    bj_data_name_axes(curve, "working_set", "bytes", BJ_CACHE_HUGE_PAGES, unit);
+    bj_data_name_axes(curve, "working_set", "bytes", "latency", unit);
+    assert_int_equal(bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE, NULL), BJ_OK);
     for (size_t r = 0; r < round_count; r++)
         for (size_t i = 0; i < count; i++) {
             double y = time_of_walk(machine, x[i]) * (1 + noise * bj_random_normal(&random));
@@ -155,7 +156,7 @@ static void test_far_walk_doubts_the_latency_of_memory(void **state) {
         bj_curve *look;
         make_curve(&stairs, 8, 8, 0.005, "ns", &samples);
         assert_int_equal(bj_data_add_curve(&samples, BJ_CACHE_LOOK, "cache", &look, NULL), BJ_OK);
-        bj_data_name_axes(look, "working_set", "bytes", BJ_CACHE_HUGE_PAGES, "ns");
+        bj_data_name_axes(look, "working_set", "bytes", "latency", "ns");
         double far_ns = stairs.memory * (slower ? 1.2 : 1.02);
         assert_int_equal(bj_data_record_sample(look, 512 * MIB, 0, far_ns, NULL), BJ_OK);
         bj_answers answers = analyse(&samples, NULL, false, NULL);

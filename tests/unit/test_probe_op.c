@@ -103,14 +103,21 @@ static void test_numbers(void **state) {
     }
 }
 
+static void mark_outcome(bj_curves *samples, const char *id, const char *outcome) {
+    bj_curve *curve;
+    bj_error error;
+    assert_int_equal(bj_data_add_curve(samples, id, "op", &curve, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_text(curve, BJ_OUTCOME, outcome, &error), BJ_OK);
+}
+
 static void test_folded_chains_fail(void **state) {
     (void)state;
     bj_curves samples = {0};
     bj_answers answers = {0};
     record_yardstick(&samples, 9);
     record_unit(&samples, find_unit("int64", "add"), &(made_up){1, 4, 0.1, true}, 9);
-    record(&samples, BJ_OP_VERDICTS, (double)find_unit("float", "fma") + 1, 0, BJ_OP_UNSUPPORTED);
-    record(&samples, BJ_OP_VERDICTS, (double)find_unit("double", "fma") + 1, 0, BJ_OP_WRONG);
+    mark_outcome(&samples, "op.float.fma", BJ_OUTCOME_UNSUPPORTED);
+    mark_outcome(&samples, "op.double.fma", BJ_OUTCOME_WRONG);
     analyse(&samples, NULL, &answers);
     const char *const ends[] = {"latency", "throughput", "in_flight"};
     for (size_t i = 0; i < 3; i++) {

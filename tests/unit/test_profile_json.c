@@ -17,6 +17,7 @@
 static bj_answer *put(bj_profile *profile, const char *key, const char *unit) {
     bj_answer *answer;
     assert_int_equal(bj_data_put_answer(&profile->answers, key, unit, &answer, NULL), BJ_OK);
+    strcpy(answer->probe, "cache");
     return answer;
 }
 
@@ -63,6 +64,8 @@ static void fill(bj_profile *profile) {
     bj_curve *curve;
     assert_int_equal(bj_data_add_curve(&profile->curves, "cache.walk", "cache", &curve, NULL), BJ_OK);
     bj_data_name_axes(curve, "working_set", "bytes", "latency", "ns");
+    assert_int_equal(bj_data_set_attribute_text(curve, "pages", "huge", NULL), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, "level", 2.5, NULL), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 4096, 0, 1.0 / 3, NULL), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 8192.125, 1, 2, NULL), BJ_OK);
     bj_probe_record *record;
@@ -90,6 +93,10 @@ static void what_is_written_is_read_back(void **state) {
     assert_string_equal(bj_data_find_answer(&copy.answers, "cache.L1.sharing")->structured,
                         "[[0, 1], [2, 3], {\"a\": 0.1, \"b\": null, \"c\": true}]");
     const bj_curve *curve = bj_data_find_curve(&copy.curves, "cache.walk");
+    double level = 0;
+    assert_true(bj_data_has_attribute_text(curve, "pages", "huge"));
+    assert_true(bj_data_get_attribute_number(curve, "level", &level) && level == 2.5);
+    assert_string_equal(answer->probe, "cache");
     assert_true(curve->x[1] == 8192.125 && curve->rounds[0][0] == 0.333333333 && isnan(curve->rounds[0][1]));
     assert_true(copy.run.seed == 9007199254740991 && isnan(copy.run.steal) && copy.run.cpu_quota == 1.5);
     assert_int_equal(copy.environment.virtualised, 1);
@@ -100,6 +107,53 @@ static void what_is_written_is_read_back(void **state) {
     free(second);
     bj_profile_free(&profile);
     bj_profile_free(&copy);
+}
+
+static const bj_curve *curve_of(const bj_profile *profile, const char *id) {
+    const bj_curve *curve = bj_data_find_curve(&profile->curves, id);
+    assert_non_null(curve);
+    return curve;
+}
+
+/* What version 0.1 kept in names and in samples becomes attributes, and its answers get their probe. */
+static void profiles_of_version_0_1_are_upgraded(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"format\": \"blackjack-profile/1\", \"characteristics\": {"
+        "\"op.int32.add.latency_ns\": {\"value\": 1, \"unit\": \"ns\", \"status\": \"ok\"},"
+        "\"op.int32.add.latency\": {\"value\": 1, \"unit\": \"int32 adds\", \"status\": \"ok\"},"
+        "\"cache.L2.line_bytes\": {\"value\": 64, \"unit\": \"bytes\", \"status\": \"ok\"},"
+        "\"cache.L2.read_gbs\": {\"value\": 64, \"unit\": \"GB/s\", \"status\": \"ok\"},"
+        "\"my.own\": {\"value\": 1, \"unit\": \"\", \"status\": \"ok\", \"evidence\": [\"live.float\"]}},"
+        "\"curves\": {"
+        "\"cache.walk\": {\"probe\": \"cache\", \"x\": {\"name\": \"\", \"unit\": \"\", \"values\": []},"
+        " \"y\": {\"name\": \"latency_base_pages\", \"unit\": \"ns\", \"rounds\": []}},"
+        "\"associativity.L2.s4096.m8\": {\"probe\": \"associativity\", \"x\": {\"name\": \"\", \"unit\": \"\","
+        " \"values\": []}, \"y\": {\"name\": \"\", \"unit\": \"ns\", \"rounds\": []}},"
+        "\"associativity.twin.s4096.m8\": {\"probe\": \"associativity\", \"x\": {\"name\": \"\", \"unit\": \"\","
+        " \"values\": []}, \"y\": {\"name\": \"\", \"unit\": \"ns\", \"rounds\": []}},"
+        "\"live.int32\": {\"probe\": \"live\", \"x\": {\"name\": \"\", \"unit\": \"\", \"values\": []},"
+        " \"y\": {\"name\": \"time_of_addition\", \"unit\": \"ns\", \"rounds\": []}},"
+        "\"live.float\": {\"probe\": \"live\", \"x\": {\"name\": \"\", \"unit\": \"\", \"values\": []},"
+        " \"y\": {\"name\": \"time_of_addition\", \"unit\": \"ns\", \"rounds\": []}},"
+        "\"live.verdicts\": {\"probe\": \"live\", \"x\": {\"name\": \"type\", \"unit\": \"count\", \"values\": [1, 2]},"
+        " \"y\": {\"name\": \"verdict\", \"unit\": \"code\", \"rounds\": [[0, 1]]}}}}";
+    bj_profile profile;
+    bj_error error;
+    double level = 0, sets = 0;
+    bj_profile_init(&profile);
+    assert_int_equal(bj_profile_parse("p", text, sizeof text - 1, &profile, &error), BJ_OK);
+    static const char *const probes[] = {"clock", "op", "line", "bandwidth", "live"};
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(profile.answers.items[i].probe, probes[i]);
+    assert_true(bj_data_has_attribute_text(curve_of(&profile, "cache.walk"), "pages", "base"));
+    const bj_curve *conflicts = curve_of(&profile, "associativity.L2.s4096.m8");
+    assert_true(bj_data_get_attribute_number(conflicts, "level", &level) && level == 2);
+    assert_true(bj_data_get_attribute_number(conflicts, "sets", &sets) && sets == 8);
+    assert_false(bj_data_get_attribute_number(curve_of(&profile, "associativity.twin.s4096.m8"), "level", &level));
+    assert_int_equal(curve_of(&profile, "live.int32")->attribute_count, 0);
+    assert_true(bj_data_has_attribute_text(curve_of(&profile, "live.float"), BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED));
+    bj_profile_free(&profile);
 }
 
 static void integers_have_no_point_and_missing_is_null(void **state) {
@@ -324,6 +378,7 @@ static void fields_are_printed_plain(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(profiles_of_version_0_1_are_upgraded),
         cmocka_unit_test(integers_have_no_point_and_missing_is_null),
         cmocka_unit_test(answers_that_cannot_be_written_are_refused),
         cmocka_unit_test(what_is_no_profile_is_refused),

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
+#include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
 #include "runner/runner.h"
-#include "runner/settle.h"
 
 /* The machine: a clock that probes push, and claims. */
 static double now_s;
@@ -118,7 +118,8 @@ static bj_status analyse_gamma(const bj_curves *samples, const bj_analyse_reques
 
 static const bj_probe_key alpha_keys[] = {{"alpha.size_bytes", "bytes", 256, 1e6, ""},
                                           {"alpha.L<n>.latency_ns", "ns", 0.01, 100, ""}};
-static const bj_probe_key beta_keys[] = {{"beta.double", "bytes", 0, 1e9, ""}};
+/* A pattern that takes alpha's keys as well: an answer belongs to the probe that gave it. */
+static const bj_probe_key beta_keys[] = {{"beta.double", "bytes", 0, 1e9, ""}, {"alpha.<what>", "bytes", 0, 1e9, ""}};
 static const bj_probe_key gamma_keys[] = {{"gamma.x", "count", 0, 10, ""}};
 static const char *beta_needs[] = {"alpha", NULL};
 static const char *alpha_needs[] = {NULL, NULL};
@@ -131,7 +132,7 @@ static const bj_probe beta = {
     .question = "",
     .revision = 1,
     .provides = beta_keys,
-    .provides_count = 1,
+    .provides_count = 2,
     .needs = beta_needs,
     .methods = beta_methods,
     .cost_s = {1, 3, 9},
@@ -532,8 +533,21 @@ static void keys_match_their_patterns(void **state) {
     assert_true(bj_runner_match_key("op.<type>.<op>.latency", "op.int32.add.latency"));
     assert_false(bj_runner_match_key("op.<type>.<op>.latency", "op.int32.add.latency_ns"));
     assert_false(bj_runner_match_key("op.<type>.<op>.latency", "op.int32.latency"));
-    assert_string_equal(bj_runner_find_probe_of_key("alpha.L3.latency_ns"), "alpha");
-    assert_null(bj_runner_find_probe_of_key("alpha.L3"));
+}
+
+static void overlapping_patterns_delete_no_answers(void **state) {
+    (void)state;
+    const char *both[] = {"beta"};
+    plan.probes = both;
+    plan.probe_count = 1;
+    assert_int_equal(bj_runner_run(&machine, &plan, &profile, &error), BJ_OK);
+    /* Alpha's answers stand, and beta saw them: they match a pattern of beta, but are not its own. */
+    assert_string_equal(bj_data_find_answer(&profile.answers, "alpha.size_bytes")->probe, "alpha");
+    assert_string_equal(bj_data_find_answer(&profile.answers, "beta.double")->probe, "beta");
+    assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
+    assert_int_equal(bj_runner_reanalyse(&profile, &error), BJ_OK);
+    assert_true(bj_data_find_answer(&profile.answers, "alpha.size_bytes")->value == 32768);
+    assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
 }
 
 static void streams_of_probes_differ(void **state) {
@@ -568,6 +582,7 @@ int main(void) {
         TEST(wrong_names_and_circles_are_errors),
         TEST(costs_add_up_and_memory_does_not),
         TEST(a_run_answers_everything),
+        TEST(overlapping_patterns_delete_no_answers),
         TEST(answers_are_rounded_but_sampled_x_are_not),
         TEST(implausible_values_fail),
         TEST(a_probe_in_trouble_does_not_end_the_run),

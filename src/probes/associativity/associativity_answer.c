@@ -60,18 +60,56 @@ static double low_at(const bj_curve *curve, size_t point, size_t *rounds) {
     return bj_stats_low_quantile(values, *rounds);
 }
 
-bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier, size_t level,
-                                                     size_t stride, size_t sets, double lines) {
+static size_t read_attribute(const bj_curve *curve, const char *name) {
+    double number = 0;
+    return bj_data_get_attribute_number(curve, name, &number) && number >= 0 ? (size_t)number : 0;
+}
+
+static bj_conflict_walk walk_of(const bj_curve *curve) {
+    return (bj_conflict_walk){read_attribute(curve, "level"), read_attribute(curve, "stride_bytes"),
+                              read_attribute(curve, "sets")};
+}
+
+const bj_curve *bj_associativity_find_curve(const bj_curves *samples, const bj_conflict_walk *walk) {
+    for (size_t i = 0; i < samples->count; i++) {
+        bj_conflict_walk has = walk_of(&samples->items[i]);
+        if (has.level == walk->level && has.stride_bytes == walk->stride_bytes && has.sets == walk->sets)
+            return &samples->items[i];
+    }
+    return NULL;
+}
+
+bj_status bj_associativity_open_curve(bj_curves *samples, const bj_conflict_walk *walk, bj_curve **curve,
+                                      bj_error *error) {
     char id[48];
+    *curve = (bj_curve *)bj_associativity_find_curve(samples, walk);
+    if (*curve != NULL)
+        return BJ_OK;
+    if (walk->level > 0)
+        snprintf(id, sizeof id, "associativity.L%zu.s%zu.m%zu", walk->level, walk->stride_bytes, walk->sets);
+    else
+        snprintf(id, sizeof id, "associativity.twin.s%zu.m%zu", walk->stride_bytes, walk->sets);
+    bj_status status = bj_data_add_curve(samples, id, "associativity", curve, error);
+    if (status != BJ_OK)
+        return status;
+    bj_data_name_axes(*curve, "lines_of_a_set", "count", "time_per_access", "ns");
+    if (walk->level > 0)
+        status = bj_data_set_attribute_number(*curve, "level", (double)walk->level, error);
+    if (status == BJ_OK)
+        status = bj_data_set_attribute_number(*curve, "stride_bytes", (double)walk->stride_bytes, error);
+    return status == BJ_OK ? bj_data_set_attribute_number(*curve, "sets", (double)walk->sets, error) : status;
+}
+
+bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier,
+                                                     const bj_conflict_walk *walk, double lines) {
     size_t rounds;
-    double first = find_latency(earlier, 1), here = find_latency(earlier, level);
-    double next = find_latency(earlier, level + 1), memory = NAN;
+    double first = find_latency(earlier, 1), here = find_latency(earlier, walk->level);
+    double next = find_latency(earlier, walk->level + 1), memory = NAN;
     if (isnan(next) && bj_data_get_number(earlier, "memory.latency_ns", &memory))
         next = memory;
     if (!(next > here))
         return (bj_associativity_limits){NAN, NAN};
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_TWIN, stride, sets);
-    const bj_curve *twin = bj_data_find_curve(samples, id);
+    const bj_curve *twin = bj_associativity_find_curve(samples, &(bj_conflict_walk){0, walk->stride_bytes, walk->sets});
     size_t point = twin != NULL ? find_x(twin, lines) : 0;
     double tlb = twin != NULL && point < twin->x_count ? fmax(0, low_at(twin, point, &rounds) - first) : 0;
     return (bj_associativity_limits){here * (1 + LATENCY_ERROR) + RISE_SHARE * (next - here) + tlb,
@@ -80,7 +118,7 @@ bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, c
 
 typedef struct {
     const bj_curve *curve;
-    size_t stride, sets;
+    bj_conflict_walk walk;
     double fits; /* lines; NaN: the rounds do not tell */
     size_t told, same;
 } seen_curve;
@@ -89,12 +127,10 @@ typedef enum { FITS, MISSES, UNCLEAR } outcome;
 
 /* Whether so many lines fit, by all rounds: few of them may miss clearly, for a hashed index or a neighbour's ways make
  * them differ, and the low ones must fit. */
-static outcome judge_point(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, size_t level,
-                           size_t point) {
+static outcome judge_point(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, size_t point) {
     size_t rounds, clear = 0;
     const bj_curve *curve = seen->curve;
-    bj_associativity_limits limits =
-        bj_associativity_find_limits(samples, earlier, level, seen->stride, seen->sets, curve->x[point]);
+    bj_associativity_limits limits = bj_associativity_find_limits(samples, earlier, &seen->walk, curve->x[point]);
     double low = low_at(curve, point, &rounds);
     for (size_t r = 0; r < curve->round_count; r++)
         clear += curve->rounds[r][point] > limits.misses;
@@ -106,13 +142,13 @@ static outcome judge_point(const bj_curves *samples, const bj_answers *earlier, 
 }
 
 /* The last number of lines that fits, where one more misses. */
-static void sum_up(const bj_curves *samples, const bj_answers *earlier, size_t level, seen_curve *seen) {
+static void sum_up(const bj_curves *samples, const bj_answers *earlier, seen_curve *seen) {
     const bj_curve *curve = seen->curve;
     size_t last = curve->x_count;
     seen->fits = NAN;
     for (size_t i = 0; i + 1 < curve->x_count; i++)
-        if (judge_point(samples, earlier, seen, level, i) == FITS && curve->x[i + 1] == curve->x[i] + 1 &&
-            judge_point(samples, earlier, seen, level, i + 1) == MISSES)
+        if (judge_point(samples, earlier, seen, i) == FITS && curve->x[i + 1] == curve->x[i] + 1 &&
+            judge_point(samples, earlier, seen, i + 1) == MISSES)
             last = i;
     if (last == curve->x_count)
         return;
@@ -123,24 +159,22 @@ static void sum_up(const bj_curves *samples, const bj_answers *earlier, size_t l
             continue;
         seen->told++;
         double at = curve->x[last];
-        seen->same +=
-            inside <= bj_associativity_find_limits(samples, earlier, level, seen->stride, seen->sets, at).fits &&
-            outside > bj_associativity_find_limits(samples, earlier, level, seen->stride, seen->sets, at + 1).fits;
+        seen->same += inside <= bj_associativity_find_limits(samples, earlier, &seen->walk, at).fits &&
+                      outside > bj_associativity_find_limits(samples, earlier, &seen->walk, at + 1).fits;
     }
 }
 
 /* Whether fewer lines than that miss already. */
-static bool shows_fewer(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, size_t level,
-                        double ways) {
+static bool shows_fewer(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, double ways) {
     for (size_t i = 0; i < seen->curve->x_count && seen->curve->x[i] <= ways; i++)
-        if (judge_point(samples, earlier, seen, level, i) == MISSES)
+        if (judge_point(samples, earlier, seen, i) == MISSES)
             return true;
     return false;
 }
 
 static const seen_curve *find_seen(const seen_curve *seen, size_t count, size_t stride, size_t sets) {
     for (size_t i = 0; i < count; i++)
-        if (seen[i].stride == stride && seen[i].sets == sets)
+        if (seen[i].walk.stride_bytes == stride && seen[i].walk.sets == sets)
             return &seen[i];
     return NULL;
 }
@@ -149,9 +183,11 @@ static const seen_curve *find_seen(const seen_curve *seen, size_t count, size_t 
 static bool agree(const seen_curve *seen, size_t count, const seen_curve *from, bj_associativity_found *found) {
     if (!(from->fits > 0))
         return false;
-    bj_associativity_found sum = {.ways = from->fits, .stride = from->stride, .sets = from->sets, .rounds = SIZE_MAX};
+    bj_associativity_found sum = {
+        .ways = from->fits, .stride = from->walk.stride_bytes, .sets = from->walk.sets, .rounds = SIZE_MAX};
     for (unsigned i = 0; i < 4; i++) {
-        const seen_curve *other = find_seen(seen, count, from->stride << (i & 1), from->sets << (i >> 1));
+        const seen_curve *other =
+            find_seen(seen, count, from->walk.stride_bytes << (i & 1), from->walk.sets << (i >> 1));
         if (other == NULL || other->fits != from->fits)
             return false;
         sum.outcomes += other->told;
@@ -170,13 +206,11 @@ void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, 
     size_t count = 0;
     *found = (bj_associativity_found){0};
     for (size_t i = 0; i < samples->count && count < CURVES_MAX; i++) {
-        size_t of_level;
         seen_curve *one = &seen[count];
-        *one = (seen_curve){.curve = &samples->items[i]};
-        if (sscanf(one->curve->id, BJ_ASSOCIATIVITY_CURVE, &of_level, &one->stride, &one->sets) != 3 ||
-            of_level != level)
+        *one = (seen_curve){.curve = &samples->items[i], .walk = walk_of(&samples->items[i])};
+        if (one->walk.level != level)
             continue;
-        sum_up(samples, earlier, level, one);
+        sum_up(samples, earlier, one);
         count++;
     }
     for (size_t i = 0; i < count; i++) {
@@ -191,8 +225,8 @@ void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, 
             *found = this_one;
     }
     for (size_t i = 0; i < count && found->ways > 0; i++)
-        if (seen[i].sets >= found->sets && seen[i].sets <= 2 * found->sets &&
-            shows_fewer(samples, earlier, &seen[i], level, found->ways))
+        if (seen[i].walk.sets >= found->sets && seen[i].walk.sets <= 2 * found->sets &&
+            shows_fewer(samples, earlier, &seen[i], found->ways))
             found->contradicted = true;
 }
 
@@ -215,16 +249,15 @@ static void refuse(bj_answer *answer, const char *reason) {
 
 /* Whether the system grants pages that a physically indexed level needs: those curves were not measured without. */
 static bool has_curves(const bj_curves *samples, size_t level) {
-    size_t of_level, stride, sets;
     for (size_t i = 0; i < samples->count; i++)
-        if (sscanf(samples->items[i].id, BJ_ASSOCIATIVITY_CURVE, &of_level, &stride, &sets) == 3 && of_level == level)
+        if (walk_of(&samples->items[i]).level == level)
             return true;
     return false;
 }
 
 static bj_status answer_level(const bj_curves *samples, const bj_analyse_request *request, size_t level, bool last,
                               bj_answers *answers, bj_error *error) {
-    char key[64], id[48];
+    char key[64];
     bj_answer *answer;
     snprintf(key, sizeof key, "cache.L%zu.associativity", level);
     bj_status status = bj_data_put_answer(answers, key, "ways", &answer, error);
@@ -247,8 +280,8 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
                                             "odd number of sets, or lines that two levels hold between them");
         return BJ_OK;
     }
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, level, found.stride, found.sets);
-    bj_data_cite_curve(answer, id);
+    const bj_conflict_walk agreed = {level, found.stride, found.sets};
+    bj_data_cite_curve(answer, bj_associativity_find_curve(samples, &agreed)->id);
     double held = found.ways * (double)found.stride / capacity;
     bool far = held < 1 / CAPACITY_FAR || (held > CAPACITY_FAR && found.stride > LEAST_STRIDE_BYTES);
     bool close = held > 1 / CAPACITY_CLOSE && (held < CAPACITY_CLOSE || found.stride <= LEAST_STRIDE_BYTES);

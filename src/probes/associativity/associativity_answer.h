@@ -5,10 +5,19 @@
 #include "probes/probe.h"
 
 #define BJ_ASSOCIATIVITY_REVISION 3u
-/* Of a level (from 1), lines at that stride, in so many sets at once; x is the number of lines that a set gets. */
-#define BJ_ASSOCIATIVITY_CURVE "associativity.L%zu.s%zu.m%zu"
-/* The same pages, but lines that do not meet in any set: what the TLB costs. */
-#define BJ_ASSOCIATIVITY_TWIN "associativity.twin.s%zu.m%zu"
+/* What a curve was measured with: lines at that stride, in so many sets at once; its x is the number of lines that a
+ * set gets. Of a level: lines that meet in its sets. A twin: the same pages, but lines that do not meet in any set,
+ * which is what the TLB costs. */
+typedef struct {
+    size_t level; /* from 1; 0: the twin of all levels */
+    size_t stride_bytes, sets;
+} bj_conflict_walk;
+
+/* NULL: not measured. */
+const bj_curve *bj_associativity_find_curve(const bj_curves *samples, const bj_conflict_walk *walk);
+/* The same, made where it is not there yet. */
+bj_status bj_associativity_open_curve(bj_curves *samples, const bj_conflict_walk *walk, bj_curve **curve,
+                                      bj_error *error) BJ_WARN_UNUSED;
 /* Somebody's curve. */
 #define BJ_ASSOCIATIVITY_TABLE "associativity.table"
 
@@ -19,8 +28,8 @@ typedef struct {
     double fits, misses;
 } bj_associativity_limits;
 
-bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier, size_t level,
-                                                     size_t stride, size_t sets, double lines);
+bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier,
+                                                     const bj_conflict_walk *walk, double lines);
 
 /* What the curves of a level agree on. */
 typedef struct {

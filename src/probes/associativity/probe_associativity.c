@@ -6,7 +6,6 @@
  * sets at once, against victim caches; from the second level on sets that coincide in the nearer level, so that this
  * one can neither hide the step nor add its own ways. Physically indexed levels want huge pages. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "probes/associativity/associativity_answer.h"
@@ -63,15 +62,10 @@ typedef struct {
     uint32_t places[LINES_MAX * 2 * SETS_MAX];
 } ways_run;
 
-static bj_status record(ways_run *run, const char *id, double lines, double ns, bj_error *error) {
-    bj_curve *curve = (bj_curve *)bj_data_find_curve(run->samples, id);
-    if (curve == NULL) {
-        bj_status status = bj_data_add_curve(run->samples, id, "associativity", &curve, error);
-        if (status != BJ_OK)
-            return status;
-        bj_data_name_axes(curve, "lines_of_a_set", "count", "time_per_access", "ns");
-    }
-    return bj_data_record_sample(curve, lines, run->round, ns, error);
+static bj_status record(ways_run *run, const bj_conflict_walk *walk, double lines, double ns, bj_error *error) {
+    bj_curve *curve;
+    bj_status status = bj_associativity_open_curve(run->samples, walk, &curve, error);
+    return status == BJ_OK ? bj_data_record_sample(curve, lines, run->round, ns, error) : status;
 }
 
 static size_t pick_base(ways_run *run, size_t used_bytes) {
@@ -92,7 +86,6 @@ static bj_status walk_lines(ways_run *run, size_t stride, size_t sets, size_t li
 
 /* The same pages, each line in a set of its own as far as possible. */
 static bj_status walk_twin(ways_run *run, size_t stride, size_t sets, size_t lines, bj_error *error) {
-    char id[48];
     double ns = 0;
     size_t count = 0, page = run->request->machine->facts.page_bytes;
     size_t base = pick_base(run, (lines - 1) * stride + (sets - 1) * run->set_stride + 2 * page) / page * page;
@@ -103,8 +96,8 @@ static bj_status walk_twin(ways_run *run, size_t stride, size_t sets, size_t lin
         }
     bj_random_shuffle_u32(&run->sweep.random, run->places, count);
     bj_status status = bj_sweep_walk(&run->sweep, run->places, count, &ns, error);
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_TWIN, stride, sets);
-    return status == BJ_OK ? record(run, id, (double)lines, ns, error) : status;
+    const bj_conflict_walk twin = {0, stride, sets};
+    return status == BJ_OK ? record(run, &twin, (double)lines, ns, error) : status;
 }
 
 static size_t most_lines(const ways_run *run, size_t stride, size_t sets) {
@@ -114,18 +107,18 @@ static size_t most_lines(const ways_run *run, size_t stride, size_t sets) {
 }
 
 static bj_status measure_point(ways_run *run, size_t stride, size_t sets, size_t lines, double *ns, bj_error *error) {
-    char id[48];
+    const bj_conflict_walk walk = {run->level, stride, sets};
     bj_status status = BJ_OK;
     if (lines > FEW_PAGES)
         status = walk_twin(run, stride, sets, lines, error);
     if (status == BJ_OK)
         status = walk_lines(run, stride, sets, lines, ns, error);
-    snprintf(id, sizeof id, BJ_ASSOCIATIVITY_CURVE, run->level, stride, sets);
-    return status == BJ_OK ? record(run, id, (double)lines, *ns, error) : status;
+    return status == BJ_OK ? record(run, &walk, (double)lines, *ns, error) : status;
 }
 
 /* The sample is the last try: the first that fits or clearly misses. */
 static bj_status try_lines(ways_run *run, size_t stride, size_t sets, size_t lines, bool *fits, bj_error *error) {
+    const bj_conflict_walk walk = {run->level, stride, sets};
     bj_status status = BJ_OK;
     double least = INFINITY;
     bj_associativity_limits limits = {0};
@@ -133,8 +126,7 @@ static bj_status try_lines(ways_run *run, size_t stride, size_t sets, size_t lin
         double ns = 0;
         status = measure_point(run, stride, sets, lines, &ns, error);
         least = fmin(least, ns);
-        limits =
-            bj_associativity_find_limits(run->samples, run->request->earlier, run->level, stride, sets, (double)lines);
+        limits = bj_associativity_find_limits(run->samples, run->request->earlier, &walk, (double)lines);
         if (!(least > limits.fits && least <= limits.misses))
             break;
     }

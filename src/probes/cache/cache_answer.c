@@ -12,7 +12,7 @@ const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES] = {
 
 /* Base pages lie on frames that chance chose. */
 static bool has_lucky_frames(const bj_curve *walk) {
-    return strcmp(walk->y_name, BJ_CACHE_BASE_PAGES) == 0;
+    return bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_BASE);
 }
 
 bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
@@ -26,7 +26,7 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                                     .round_count = walk->round_count,
                                     .seed = seed,
                                     .lucky_frames = has_lucky_frames(walk),
-                                    .huge_pages = strcmp(walk->y_name, BJ_CACHE_HUGE_PAGES) == 0,
+                                    .huge_pages = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE),
                                     .levels_only = levels_only,
                                     .finder = method->finder};
     if (spread != NULL && packed != NULL) {

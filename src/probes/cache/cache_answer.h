@@ -23,9 +23,10 @@ typedef struct {
 
 extern const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES];
 
-/* The y axis says which pages the walk had. */
-#define BJ_CACHE_HUGE_PAGES "latency_huge_pages"
-#define BJ_CACHE_BASE_PAGES "latency_base_pages"
+/* The attribute that tells which pages a walk had; somebody's curve has none. */
+#define BJ_CACHE_PAGES "pages"
+#define BJ_CACHE_PAGES_HUGE "huge"
+#define BJ_CACHE_PAGES_BASE "base"
 
 /* The hierarchy in the curves, by a method; levels_only while measuring. There must be a BJ_CACHE_WALK. */
 bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,

@@ -243,8 +243,12 @@ static bj_status record(cache_run *run, const char *id, double bytes, size_t rou
         status = bj_data_add_curve(run->samples, id, "cache", &curve, error);
         if (status != BJ_OK)
             return status;
-        bj_data_name_axes(curve, "working_set", "bytes",
-                          run->sweep.pages == BJ_PAGES_HUGE ? BJ_CACHE_HUGE_PAGES : BJ_CACHE_BASE_PAGES, "ns");
+        bool huge = run->sweep.pages == BJ_PAGES_HUGE;
+        bj_data_name_axes(curve, "working_set", "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns");
+        status =
+            bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error);
+        if (status != BJ_OK)
+            return status;
     }
     return bj_data_record_sample(curve, bytes, round, ns, error);
 }

@@ -151,9 +151,11 @@ static bj_status bounce(line_run *run, int partner, size_t extent, double *ns, b
                        .word_a = (uint32_t)(first / BJ_WALK_WORD_BYTES),
                        .word_b = (uint32_t)((first + extent) / BJ_WALK_WORD_BYTES - 1)};
     bj_status status = machine->verbs->run_bounce(machine, &words, BOUNCES, samples, error);
+    if (status != BJ_OK)
+        return status;
     /* The greatest: two cpus that a hypervisor runs by turns do not meet. */
     *ns = fmax(samples[0], fmax(samples[1], samples[2]));
-    return status;
+    return BJ_OK;
 }
 
 /* Cpus that share all caches never bounce a line; of some that are spread over the list, the one that takes longest. */

@@ -218,19 +218,18 @@ done:
     return status;
 }
 
-/* verdict as in probe_live.c: 0 or missing measured, 1 unsupported, 2 wrong */
-static bj_status answer_type(const bj_curves *samples, const char *name, double verdict,
-                             const bj_analyse_request *request, bj_answers *answers, bj_error *error) {
+static bj_status answer_type(const bj_curves *samples, const char *name, const bj_analyse_request *request,
+                             bj_answers *answers, bj_error *error) {
     const bj_curve *curve = bj_data_find_curve(samples, name);
     bj_answer *answer;
     bj_status status = bj_data_put_answer(answers, name, "count", &answer, error);
     if (status != BJ_OK)
         return status;
     bj_data_cite_curve(answer, name);
-    if (verdict == 1) {
+    if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED)) {
         answer->status = BJ_ANSWER_UNSUPPORTED;
         snprintf(answer->reason, sizeof answer->reason, "this machine has no registers for that type");
-    } else if (verdict == 2) {
+    } else if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG)) {
         answer->status = BJ_ANSWER_FAILED;
         snprintf(answer->reason, sizeof answer->reason, "the compiled additions return a wrong result");
     } else if (curve == NULL || curve->x_count == 0) {
@@ -245,17 +244,12 @@ static bj_status answer_type(const bj_curves *samples, const char *name, double 
 bj_status bj_live_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                          bj_error *error) {
     if (request->from_table)
-        return answer_type(samples, BJ_LIVE_TABLE, 0, request, answers, error);
-    const bj_curve *verdicts = bj_data_find_curve(samples, BJ_LIVE_VERDICTS);
+        return answer_type(samples, BJ_LIVE_TABLE, request, answers, error);
     bj_status status = BJ_OK;
     for (size_t t = 0; t < BJ_LIVE_TYPES && status == BJ_OK; t++) {
         char name[BJ_LIVE_NAME_ROOM];
-        double verdict = 0;
-        for (size_t i = 0; verdicts != NULL && verdicts->round_count > 0 && i < verdicts->x_count; i++)
-            if (verdicts->x[i] == (double)(t + 1))
-                verdict = verdicts->rounds[0][i];
         bj_live_name(t, name);
-        status = answer_type(samples, name, verdict, request, answers, error);
+        status = answer_type(samples, name, request, answers, error);
     }
     return status;
 }

@@ -19,8 +19,6 @@ extern const char *const bj_live_types[BJ_LIVE_TYPES];
 /* "live.int32" */
 #define BJ_LIVE_NAME_ROOM 16
 void bj_live_name(size_t type, char *name);
-/* What became of each type, by its place in the list from 1: 0 measured, 1 unsupported, 2 a wrong result. */
-#define BJ_LIVE_VERDICTS "live.verdicts"
 /* What `analyze` files its rows under: no type is known. */
 #define BJ_LIVE_TABLE "live.table"
 

@@ -47,10 +47,6 @@ static bj_status add_curves(bj_curves *samples, bj_error *error) {
         if (status == BJ_OK)
             bj_data_name_axes(curve, "variables", "count", "time_of_addition", "int32 adds");
     }
-    if (status == BJ_OK)
-        status = bj_data_add_curve(samples, BJ_LIVE_VERDICTS, "live", &curve, error);
-    if (status == BJ_OK)
-        bj_data_name_axes(curve, "type", "count", "verdict", "code");
     return status;
 }
 
@@ -66,10 +62,12 @@ static bj_status measure_yardstick(live_run *run, bj_error *error) {
         .cpu = run->request->cpu, .type = "int32", .operation = "add", .streams = 1, .unroll = BJ_UNROLL_TWICE};
     double ns[YARDSTICKS];
     bj_status status = machine->verbs->run_chains(machine, &chain, 1, YARDSTICKS, ns, error);
+    if (status != BJ_OK)
+        return status;
     run->yardstick_ns = ns[0];
-    for (size_t i = 1; i < YARDSTICKS && status == BJ_OK; i++)
+    for (size_t i = 1; i < YARDSTICKS; i++)
         run->yardstick_ns = fmin(run->yardstick_ns, ns[i]);
-    return status;
+    return BJ_OK;
 }
 
 static bj_status measure_points(live_run *run, const uint32_t *points, size_t count, bj_error *error) {
@@ -127,12 +125,14 @@ static bj_status measure_first(live_run *run, double share, uint32_t *points, si
             own[i] = t * POINTS + i;
         for (size_t i = 0; i < POINTS && status == BJ_OK; i += POINTS_OF_CALL)
             status = measure_points(run, own + i, POINTS_OF_CALL, &trouble);
-        double verdict = status == BJ_ERR_UNSUPPORTED ? 1 : status == BJ_ERR_FAILED ? 2 : 0;
         if (status == BJ_OK)
             *count += POINTS;
-        else if (verdict == 0)
+        else if (status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_FAILED)
+            status = bj_data_set_attribute_text(
+                &run->samples->items[t], BJ_OUTCOME,
+                status == BJ_ERR_UNSUPPORTED ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG, error);
+        else
             return bj_base_set_error(error, status, "%s", trouble.text);
-        status = bj_data_record_sample(&run->samples->items[BJ_LIVE_TYPES], t + 1, 0, verdict, error);
         if (status == BJ_OK)
             status = pause_between(run, share * (t + 1) / BJ_LIVE_TYPES, is_over, error);
     }

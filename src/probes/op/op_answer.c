@@ -155,10 +155,10 @@ static void give_reason(bj_answer *answer, bj_answer_status status, const char *
 }
 
 /* True: there is nothing to be computed, and the answer says why. */
-static bool is_hopeless(const statistic_context *c, const bj_op_unit *unit, bj_op_verdict verdict, bj_answer *answer) {
-    if (verdict == BJ_OP_UNSUPPORTED)
+static bool is_hopeless(const statistic_context *c, const bj_op_unit *unit, const bj_curve *curve, bj_answer *answer) {
+    if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED))
         give_reason(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no instruction for %s", unit->operation);
-    else if (verdict == BJ_OP_WRONG)
+    else if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG))
         give_reason(answer, BJ_ANSWER_FAILED, "the compiled chain of %s returns a wrong result", unit->operation);
     else if (isnan(c->own->kept[0]))
         give_reason(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s", unit->operation);
@@ -228,7 +228,7 @@ static bj_status fill_answer(statistic_context *c, size_t rounds, const size_t *
     return BJ_OK;
 }
 
-static bj_status answer_unit(const bj_op_unit *unit, bj_op_verdict verdict, statistic_context *c, size_t rounds,
+static bj_status answer_unit(const bj_op_unit *unit, const bj_curve *curve, statistic_context *c, size_t rounds,
                              const size_t *all, const bj_analyse_request *request, bj_answers *answers,
                              bj_error *error) {
     bj_status status = BJ_OK;
@@ -246,7 +246,7 @@ static bj_status answer_unit(const bj_op_unit *unit, bj_op_verdict verdict, stat
         bj_data_cite_curve(answer, id);
         bj_data_cite_curve(answer, BJ_OP_YARDSTICK);
         bj_data_cite_curve(answer, BJ_OP_YARDSTICK_ONCE);
-        if (is_hopeless(c, unit, verdict, answer))
+        if (is_hopeless(c, unit, curve, answer))
             continue;
         if (is_open_ended(c, all, rounds, c->quantity))
             give_reason(answer, BJ_ANSWER_UNDETERMINED, "%d streams take no longer than one", STREAMS);
@@ -270,7 +270,6 @@ static size_t count_rounds(const bj_curve *yardstick) {
 bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                        bj_error *error) {
     const bj_curve *twice = bj_data_find_curve(samples, BJ_OP_YARDSTICK);
-    const bj_curve *verdicts = bj_data_find_curve(samples, BJ_OP_VERDICTS);
     size_t rounds = count_rounds(twice);
     if (rounds == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "no samples of the addition that all is relative to");
@@ -292,7 +291,8 @@ bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *reque
     find_yardstick(twice, bj_data_find_curve(samples, BJ_OP_YARDSTICK_ONCE), scratch, yardstick, rounds);
     for (size_t i = 0; i < bj_op_answered_count && status == BJ_OK; i++) {
         const bj_op_unit *unit = &bj_op_units[i], *other = find_companion(unit);
-        double verdict = sample_of(verdicts, (double)(i + 1), 0);
+        char id[48];
+        bj_op_name_curve(unit, BJ_UNROLL_TWICE, id, sizeof id);
         find_costs(samples, unit, yardstick, !second_lowest, scratch, &own);
         if (other != NULL)
             find_costs(samples, other, yardstick, !second_lowest, scratch, &companion);
@@ -301,11 +301,7 @@ bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *reque
                                      .second_lowest = second_lowest,
                                      .yardstick = yardstick,
                                      .scratch = scratch};
-        status = answer_unit(unit,
-                             verdict == 1   ? BJ_OP_UNSUPPORTED
-                             : verdict == 2 ? BJ_OP_WRONG
-                                            : BJ_OP_MEASURED,
-                             &context, rounds, all, request, answers, error);
+        status = answer_unit(unit, bj_data_find_curve(samples, id), &context, rounds, all, request, answers, error);
     }
 done:
     free(yardstick);

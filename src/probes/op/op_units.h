@@ -23,8 +23,4 @@ void bj_op_name_curve(const bj_op_unit *unit, bj_unroll unroll, char *id, size_t
 #define BJ_OP_YARDSTICK "op.yardstick"
 #define BJ_OP_YARDSTICK_ONCE "op.yardstick.once"
 
-/* What became of each unit, by its place in the list from 1. */
-#define BJ_OP_VERDICTS "op.verdicts"
-typedef enum { BJ_OP_MEASURED, BJ_OP_UNSUPPORTED, BJ_OP_WRONG } bj_op_verdict;
-
 #endif

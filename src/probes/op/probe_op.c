@@ -41,12 +41,10 @@ static bj_status add_curve(bj_curves *samples, const char *id, const char *x_nam
 }
 
 /* Fixed places: unit by unit the longer loop, then the shorter. */
-enum { VERDICTS, YARDSTICK, YARDSTICK_ONCE, FIRST_UNIT };
+enum { YARDSTICK, YARDSTICK_ONCE, FIRST_UNIT };
 
 static bj_status add_curves(bj_curves *samples, bj_error *error) {
-    bj_status status = add_curve(samples, BJ_OP_VERDICTS, "operation", "verdict", "code", error);
-    if (status == BJ_OK)
-        status = add_curve(samples, BJ_OP_YARDSTICK, "call", "time", "ns", error);
+    bj_status status = add_curve(samples, BJ_OP_YARDSTICK, "call", "time", "ns", error);
     if (status == BJ_OK)
         status = add_curve(samples, BJ_OP_YARDSTICK_ONCE, "call", "time", "ns", error);
     for (size_t i = 0; i < bj_op_unit_count && status == BJ_OK; i++) {
@@ -113,14 +111,14 @@ static bj_status measure_first(op_run *run, point *points, size_t *count, double
             own[s] = (point){u, s + 1};
         bj_error trouble = {""};
         status = measure_points(run, own, unit->streams, &trouble);
-        bj_op_verdict verdict = status == BJ_ERR_UNSUPPORTED ? BJ_OP_UNSUPPORTED
-                                : status == BJ_ERR_FAILED    ? BJ_OP_WRONG
-                                                             : BJ_OP_MEASURED;
         if (status == BJ_OK)
             *count += unit->streams;
-        else if (verdict == BJ_OP_MEASURED)
+        else if (status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_FAILED)
+            status = bj_data_set_attribute_text(
+                &run->samples->items[FIRST_UNIT + 2 * u], BJ_OUTCOME,
+                status == BJ_ERR_UNSUPPORTED ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG, error);
+        else
             return bj_base_set_error(error, status, "%s", trouble.text);
-        status = bj_data_record_sample(&run->samples->items[VERDICTS], u + 1, 0, verdict, error);
         if (status == BJ_OK)
             status = pause_between(run, share * (u + 1.0) / (double)bj_op_unit_count, is_over, error);
     }

@@ -1,11 +1,10 @@
-#include "runner/settle.h"
+#include "runner/filing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
-#include "runner/keys.h"
 
 bj_status bj_runner_list_earlier(const bj_answers *all, const bj_probe *probe, bj_answers *earlier, bj_error *error) {
     *earlier = (bj_answers){0};
@@ -14,7 +13,7 @@ bj_status bj_runner_list_earlier(const bj_answers *all, const bj_probe *probe, b
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for earlier answers");
     earlier->room = all->count + 1;
     for (size_t i = 0; i < all->count; i++)
-        if (bj_runner_find_key(probe, all->items[i].key) == NULL)
+        if (strcmp(all->items[i].probe, probe->name) != 0)
             earlier->items[earlier->count++] = all->items[i];
     return BJ_OK;
 }
@@ -39,11 +38,12 @@ bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status,
             return put;
         answer->status = status;
         snprintf(answer->reason, sizeof answer->reason, "%s", reason);
+        snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }
     return BJ_OK;
 }
 
-bj_status bj_runner_settle_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers, bj_error *error) {
+bj_status bj_runner_file_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers, bj_error *error) {
     bj_answers *old = &profile->answers;
     size_t room = old->count + answers->count + 1, count = 0;
     bj_answer *items = malloc(room * sizeof *items);
@@ -53,7 +53,9 @@ bj_status bj_runner_settle_answers(bj_profile *profile, const bj_probe *probe, b
     bool placed = false;
     for (size_t i = 0; i <= old->count; i++) {
         bool ends = i == old->count;
-        bool own = !ends && bj_runner_find_key(probe, old->items[i].key) != NULL;
+        /* A key that another probe had answered changes hands: a profile holds each key once. */
+        bool own = !ends && (strcmp(old->items[i].probe, probe->name) == 0 ||
+                             bj_data_find_answer(answers, old->items[i].key) != NULL);
         if ((ends || own) && !placed) {
             if (answers->count > 0)
                 memcpy(items + count, answers->items, answers->count * sizeof *items);
@@ -72,8 +74,8 @@ bj_status bj_runner_settle_answers(bj_profile *profile, const bj_probe *probe, b
     return BJ_OK;
 }
 
-bj_status bj_runner_settle_record(bj_profile *profile, const bj_probe *probe, bj_answer_status status,
-                                  const char *reason, bj_error *error) {
+bj_status bj_runner_file_record(bj_profile *profile, const bj_probe *probe, bj_answer_status status, const char *reason,
+                                bj_error *error) {
     bj_probe_record *record;
     bj_status made = bj_profile_record_probe(profile, probe->name, &record, error);
     if (made != BJ_OK)
@@ -83,7 +85,7 @@ bj_status bj_runner_settle_record(bj_profile *profile, const bj_probe *probe, bj
     snprintf(record->reason, sizeof record->reason, "%s", reason);
     for (size_t i = 0; i < profile->answers.count && record->status == BJ_ANSWER_OK; i++) {
         const bj_answer *answer = &profile->answers.items[i];
-        if (answer->status != BJ_ANSWER_FAILED || bj_runner_find_key(probe, answer->key) == NULL)
+        if (answer->status != BJ_ANSWER_FAILED || strcmp(answer->probe, probe->name) != 0)
             continue;
         record->status = BJ_ANSWER_FAILED;
         snprintf(record->reason, sizeof record->reason, "%s: %.160s", answer->key, answer->reason);

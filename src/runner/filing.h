@@ -1,6 +1,6 @@
 /* From what a probe answered to what the profile says. */
-#ifndef BJ_RUNNER_SETTLE_H
-#define BJ_RUNNER_SETTLE_H
+#ifndef BJ_RUNNER_FILING_H
+#define BJ_RUNNER_FILING_H
 
 #include "probes/probe.h"
 #include "profile/profile.h"
@@ -18,10 +18,10 @@ bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status,
 bj_status bj_runner_conclude_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                    bj_answers *answers, bj_error *trouble, bj_error *error) BJ_WARN_UNUSED;
 /* Moves the answers into the profile, where they take the place of the probe's former ones. */
-bj_status bj_runner_settle_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers,
-                                   bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_runner_file_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers,
+                                 bj_error *error) BJ_WARN_UNUSED;
 /* Revision, status and reason as the answers have it; seconds stay. A probe fails when an answer of it does. */
-bj_status bj_runner_settle_record(bj_profile *profile, const bj_probe *probe, bj_answer_status status,
-                                  const char *reason, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_runner_file_record(bj_profile *profile, const bj_probe *probe, bj_answer_status status, const char *reason,
+                                bj_error *error) BJ_WARN_UNUSED;
 
 #endif

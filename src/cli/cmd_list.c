@@ -36,7 +36,7 @@ static void print_cost(const bj_probe *probe) {
 }
 
 static void print_keys(const bj_probe *probe) {
-    for (size_t i = 0; i < probe->provides_count; i++) {
+    for (size_t i = 0; probe->provides[i].key != NULL; i++) {
         const bj_probe_key *key = &probe->provides[i];
         printf("      %-32s %-10s %s\n", key->key, key->unit, key->meaning);
     }

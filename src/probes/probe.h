@@ -2,7 +2,8 @@
  *
  * `measure` records every sample; `analyse` sees samples and earlier answers, nothing else: no clock,
  * no I/O, no claims. The split is what makes simulation, replay and `blackjack analyze` possible.
- * To add a probe: write probe_<name>.c with the descriptor last, add its line to probe_list.h. */
+ * To add a probe: write <name>/probe_<name>.c with the descriptor last, add its line to probe_list.h. The kit
+ * (kit/rounds.h, kit/estimate.h) has what probes share. */
 #ifndef BJ_PROBES_PROBE_H
 #define BJ_PROBES_PROBE_H
 
@@ -23,6 +24,9 @@ typedef struct {
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
     uint64_t memory_bytes; /* what the probe may map and allocate in all */
     const char *method;    /* as for analyse; some methods want their own walk order */
+    /* 0: samples are empty. Else they hold what this probe measured earlier in the run, and so many rounds more are
+     * wanted, of the same points; the seed is another one then. */
+    unsigned more_rounds;
     const bj_answers *earlier;
     /* Called often, never inside a timed region. True: stop now, with BJ_ERR_INTERRUPTED. */
     bool (*report_progress)(void *context, double fraction);
@@ -47,13 +51,12 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *question; /* one line */
-    unsigned revision;    /* of the method; part of "method" in every answer */
-    const bj_probe_key *provides;
-    size_t provides_count;
-    const char *const *needs;   /* probes whose answers it uses, NULL-terminated */
-    const char *const *methods; /* names that --method takes, default first, NULL-terminated */
-    unsigned requires_cpus;
+    const char *question;                   /* one line */
+    unsigned revision;                      /* of the method; part of "method" in every answer */
+    const bj_probe_key *provides;           /* the last one has no key */
+    const char *const *needs;               /* probes whose answers it uses, NULL-terminated; NULL: none */
+    const char *const *methods;             /* names that --method takes, default first, NULL-terminated */
+    unsigned requires_cpus;                 /* 0: one will do */
     bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
     double cost_s[BJ_EFFORT_COUNT];         /* rough */
     uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */

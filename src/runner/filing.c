@@ -28,7 +28,7 @@ uint64_t bj_runner_seed_probe(uint64_t seed, const char *name) {
 
 bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status, const char *reason,
                                  bj_answers *answers, bj_error *error) {
-    for (size_t i = 0; i < probe->provides_count; i++) {
+    for (size_t i = 0; probe->provides[i].key != NULL; i++) {
         const bj_probe_key *key = &probe->provides[i];
         if (strchr(key->key, '<') != NULL || bj_data_find_answer(answers, key->key) != NULL)
             continue;

@@ -22,7 +22,7 @@ bool bj_runner_match_key(const char *pattern, const char *key) {
 }
 
 const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key) {
-    for (size_t i = 0; i < probe->provides_count; i++)
+    for (size_t i = 0; probe->provides[i].key != NULL; i++)
         if (bj_runner_match_key(probe->provides[i].key, key))
             return &probe->provides[i];
     return NULL;

@@ -116,11 +116,12 @@ static bj_status analyse_gamma(const bj_curves *samples, const bj_analyse_reques
     return put(answers, "gamma.x", "count", 3, error);
 }
 
-static const bj_probe_key alpha_keys[] = {{"alpha.size_bytes", "bytes", 256, 1e6, ""},
-                                          {"alpha.L<n>.latency_ns", "ns", 0.01, 100, ""}};
+static const bj_probe_key alpha_keys[] = {
+    {"alpha.size_bytes", "bytes", 256, 1e6, ""}, {"alpha.L<n>.latency_ns", "ns", 0.01, 100, ""}, {0}};
 /* A pattern that takes alpha's keys as well: an answer belongs to the probe that gave it. */
-static const bj_probe_key beta_keys[] = {{"beta.double", "bytes", 0, 1e9, ""}, {"alpha.<what>", "bytes", 0, 1e9, ""}};
-static const bj_probe_key gamma_keys[] = {{"gamma.x", "count", 0, 10, ""}};
+static const bj_probe_key beta_keys[] = {
+    {"beta.double", "bytes", 0, 1e9, ""}, {"alpha.<what>", "bytes", 0, 1e9, ""}, {0}};
+static const bj_probe_key gamma_keys[] = {{"gamma.x", "count", 0, 10, ""}, {0}};
 static const char *beta_needs[] = {"alpha", NULL};
 static const char *alpha_needs[] = {NULL, NULL};
 static const char *const alpha_methods[] = {"first", "second", NULL};
@@ -132,7 +133,6 @@ static const bj_probe beta = {
     .question = "",
     .revision = 1,
     .provides = beta_keys,
-    .provides_count = 2,
     .needs = beta_needs,
     .methods = beta_methods,
     .cost_s = {1, 3, 9},
@@ -145,7 +145,6 @@ static const bj_probe alpha = {
     .question = "",
     .revision = 2,
     .provides = alpha_keys,
-    .provides_count = 2,
     .needs = alpha_needs,
     .methods = alpha_methods,
     .cost_s = {1, 1, 1},
@@ -158,7 +157,6 @@ static const bj_probe gamma_probe = {
     .question = "",
     .revision = 1,
     .provides = gamma_keys,
-    .provides_count = 1,
     .requires_cpus = 3,
     .cost_s = {1, 1, 1},
     .measure = measure_gamma,

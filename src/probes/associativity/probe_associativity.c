@@ -10,7 +10,7 @@
 
 #include "probes/associativity/associativity_answer.h"
 #include "probes/kit/known_caches.h"
-#include "probes/kit/sweep.h"
+#include "probes/kit/walks.h"
 #include "probes/probe.h"
 
 #define RANDOM_PURPOSE 0x77617973u
@@ -52,7 +52,7 @@ typedef struct {
 typedef struct {
     const bj_measure_request *request;
     bj_known_caches caches;
-    bj_sweep sweep;
+    bj_rounds rounds;
     bj_curves *samples;
     size_t line_bytes;
     size_t level, round;
@@ -69,8 +69,8 @@ static bj_status record(ways_run *run, const bj_conflict_walk *walk, double line
 }
 
 static size_t pick_base(ways_run *run, size_t used_bytes) {
-    size_t room = (run->sweep.arena_bytes - used_bytes) / run->line_bytes;
-    return (size_t)bj_random_below(&run->sweep.random, room + 1) * run->line_bytes;
+    size_t room = (run->rounds.arena_bytes - used_bytes) / run->line_bytes;
+    return (size_t)bj_random_below(&run->rounds.random, room + 1) * run->line_bytes;
 }
 
 static bj_status walk_lines(ways_run *run, size_t stride, size_t sets, size_t lines, double *ns, bj_error *error) {
@@ -80,8 +80,8 @@ static bj_status walk_lines(ways_run *run, size_t stride, size_t sets, size_t li
     for (size_t k = 0; k < lines; k++)
         for (size_t j = 0; j < sets; j++)
             run->places[count++] = (uint32_t)((base + k * stride + j * run->set_stride) / BJ_WALK_WORD_BYTES);
-    bj_random_shuffle_u32(&run->sweep.random, run->places, count);
-    return bj_sweep_walk(&run->sweep, run->places, count, ns, error);
+    bj_random_shuffle_u32(&run->rounds.random, run->places, count);
+    return bj_kit_walk_places(&run->rounds, run->places, count, ns, error);
 }
 
 /* The same pages, each line in a set of its own as far as possible. */
@@ -94,15 +94,15 @@ static bj_status walk_twin(ways_run *run, size_t stride, size_t sets, size_t lin
             size_t at = base + (k * stride + j * run->set_stride) / page * page + count * run->line_bytes % page;
             run->places[count++] = (uint32_t)(at / BJ_WALK_WORD_BYTES);
         }
-    bj_random_shuffle_u32(&run->sweep.random, run->places, count);
-    bj_status status = bj_sweep_walk(&run->sweep, run->places, count, &ns, error);
+    bj_random_shuffle_u32(&run->rounds.random, run->places, count);
+    bj_status status = bj_kit_walk_places(&run->rounds, run->places, count, &ns, error);
     const bj_conflict_walk twin = {0, stride, sets};
     return status == BJ_OK ? record(run, &twin, (double)lines, ns, error) : status;
 }
 
 static size_t most_lines(const ways_run *run, size_t stride, size_t sets) {
     size_t beside = sets * run->set_stride + run->request->machine->facts.page_bytes;
-    size_t most = run->sweep.arena_bytes > beside ? (run->sweep.arena_bytes - beside) / stride : 0;
+    size_t most = run->rounds.arena_bytes > beside ? (run->rounds.arena_bytes - beside) / stride : 0;
     return most < LINES_MAX ? most : LINES_MAX;
 }
 
@@ -262,7 +262,7 @@ static bj_status explore(ways_run *run, size_t sets, size_t *stride, size_t *fit
 }
 
 static bj_status open_arena(ways_run *run, bj_error *error) {
-    return bj_sweep_open_arena(&run->sweep, run->sweep.arena_bytes, error);
+    return bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error);
 }
 
 typedef struct {
@@ -305,7 +305,7 @@ static bj_status confirm(ways_run *run, size_t stride, size_t sets, size_t fits,
             return BJ_OK; /* no more of the pages that the rounds before had */
         for (size_t i = 0; i < count; i++)
             order[i] = (uint32_t)i;
-        bj_random_shuffle_u32(&run->sweep.random, order, count);
+        bj_random_shuffle_u32(&run->rounds.random, order, count);
         for (size_t i = 0; status == BJ_OK && i < count; i++) {
             const ways_point *point = &points[order[i]];
             bool told;
@@ -354,16 +354,17 @@ static bj_status measure_level(ways_run *run, bj_error *error) {
         run->set_stride = 0;
         return BJ_OK;
     }
-    bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE + run->level, (size_t)bytes, REPETITIONS);
+    bj_kit_open_rounds(&run->rounds, run->request, "associativity", run->samples, RANDOM_PURPOSE + run->level);
+    bj_kit_plan_arena(&run->rounds, (size_t)bytes, REPETITIONS);
     if (huge > plan->most_bytes)
-        run->sweep.pages = BJ_PAGES_BASE;
+        run->rounds.pages = BJ_PAGES_BASE;
     run->tried_count = 0;
     bj_status status = open_arena(run, error);
-    run->sweep.pages_fixed = true;
-    bool chosen = run->level == 1 || run->sweep.pages == BJ_PAGES_HUGE;
+    run->rounds.pages_fixed = true;
+    bool chosen = run->level == 1 || run->rounds.pages == BJ_PAGES_HUGE;
     if (status == BJ_OK && chosen)
         status = search(run, &found, error);
-    bj_sweep_free(&run->sweep);
+    bj_kit_close_rounds(&run->rounds);
     run->set_stride = found.ways > 0 && !found.contradicted ? found.stride : 0;
     return status;
 }
@@ -389,21 +390,15 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"cache.L<n>.associativity", "ways", 1, 1024, "lines of one set that the level holds"},
-};
-static const char *const needs[] = {"cache", "line", NULL};
-static const char *const methods[] = {"conflicts", NULL};
-
 const bj_probe bj_probe_associativity = {
     .name = "associativity",
     .question = "How many lines of one set does each cache hold?",
     .revision = BJ_ASSOCIATIVITY_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){{"cache.L<n>.associativity", "ways", 1, 1024, "lines of one set that the level holds"},
+                               {0}},
+    .needs = (const char *const[]){"cache", "line", NULL},
+    .methods = (const char *const[]){"conflicts", NULL},
     .cost_s = {1, 2, 8},
     .memory_bytes = {72u << 20, 144u << 20, 560u << 20},
     .measure = measure,

@@ -7,16 +7,12 @@
  * interleaved, each in a fresh arena, levels and kinds in random order. One idle core: disturbance only adds time, so
  * high quantiles of the rounds. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
-#include "probes/kit/sweep.h"
-#include "probes/probe.h"
-#include "stats/bootstrap.h"
+#include "probes/kit/walks.h"
 #include "stats/quantile.h"
 
-#define REVISION 3u
 #define RANDOM_PURPOSE 0x62616e64u
 #define MIB 1048576.0
 
@@ -37,12 +33,13 @@
 #define PART_BYTES (8 * MIB)
 #define PARTS_MAX 32u
 #define HIGH_OF_PARTS 0.8
-#define RESAMPLES 400u
 #define HIGH_QUANTILE (1 - BJ_LOW_QUANTILE)
 /* Rounds that differ by more than this saw different machines: neighbours that come and go. */
 #define STABLE_SPREAD 1.25
 /* What is left of disturbance in the quietest samples, as of the clock probe, and the caches' own in the buffers. */
 #define SYSTEMATIC 0.02
+/* A rate is right within a tenth. */
+#define TOLERANCE 0.1
 
 typedef struct {
     unsigned rounds;
@@ -55,10 +52,11 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 1.5, 64 * MIB}, {10, 3.5,
 
 static const struct {
     bj_stream_kind kind;
-    const char *name, *curve;
-} kinds[] = {{BJ_STREAM_READ, "read", "bandwidth.read"},
-             {BJ_STREAM_WRITE, "write", "bandwidth.write"},
-             {BJ_STREAM_COPY, "copy", "bandwidth.copy"}};
+    const char *name;
+    bj_curve_axes axes;
+} kinds[] = {{BJ_STREAM_READ, "read", {"bandwidth.read", "working_set", "bytes", "bandwidth", "GB/s"}},
+             {BJ_STREAM_WRITE, "write", {"bandwidth.write", "working_set", "bytes", "bandwidth", "GB/s"}},
+             {BJ_STREAM_COPY, "copy", {"bandwidth.copy", "working_set", "bytes", "bandwidth", "GB/s"}}};
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 static double round_to_grain(double bytes) {
@@ -85,17 +83,14 @@ static double choose_buffer(const bj_known_caches *caches, size_t level) {
 }
 
 typedef struct {
-    const bj_measure_request *request;
-    bj_sweep sweep;
-    bj_curves *samples;
-    double points[POINTS_MAX];
-    size_t point_count;
-    size_t round;
+    bj_rounds rounds;
+    double buffers[POINTS_MAX];
+    size_t buffer_count;
     bool only_through_caches; /* no other stores are known */
 } bandwidth_run;
 
 static bj_status run_stream(bandwidth_run *run, const bj_stream *stream, double *high_gbs, bj_error *error) {
-    bj_machine *machine = run->request->machine;
+    bj_machine *machine = run->rounds.request->machine;
     double bytes = (double)stream->bytes;
     bj_stream_effort effort = {.repetitions = REPETITIONS};
     if (bytes > REPETITIONS * PART_BYTES) {
@@ -109,16 +104,22 @@ static bj_status run_stream(bandwidth_run *run, const bj_stream *stream, double 
     return status;
 }
 
-static bj_status measure_point(bandwidth_run *run, size_t point, size_t kind, bj_error *error) {
-    double bytes = run->points[point], high = 0, past = 0;
-    bj_stream stream = {.arena = run->sweep.arena,
-                        .cpu = run->request->cpu,
+/* A point is one kind of stream over one buffer. */
+static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
+    bandwidth_run *run = context;
+    size_t buffer = *points / KIND_COUNT, kind = *points % KIND_COUNT;
+    double bytes = run->buffers[buffer], high = 0, past = 0;
+    (void)count;
+    if (bytes > (double)run->rounds.arena_bytes)
+        return BJ_OK;
+    bj_stream stream = {.arena = run->rounds.arena,
+                        .cpu = run->rounds.request->cpu,
                         .kind = kinds[kind].kind,
-                        .first_byte = bj_sweep_choose_place(&run->sweep, bytes),
+                        .first_byte = bj_kit_choose_first_byte(&run->rounds, bytes),
                         .bytes = (size_t)bytes};
     bj_status status = run_stream(run, &stream, &high, error);
     /* What does not fit any cache is stored past them by whoever knows that: of the two ways, the faster. */
-    stream.past_caches = point + 1 == run->point_count && stream.kind != BJ_STREAM_READ && !run->only_through_caches;
+    stream.past_caches = buffer + 1 == run->buffer_count && stream.kind != BJ_STREAM_READ && !run->only_through_caches;
     if (status == BJ_OK && stream.past_caches) {
         status = run_stream(run, &stream, &past, error);
         run->only_through_caches = status == BJ_ERR_UNSUPPORTED;
@@ -126,124 +127,70 @@ static bj_status measure_point(bandwidth_run *run, size_t point, size_t kind, bj
             status = BJ_OK;
         high = fmax(high, past);
     }
-    if (status != BJ_OK)
-        return status;
-    /* The curves stay where they are: all three were added before the first round. */
-    return bj_data_record_sample(&run->samples->items[run->samples->count - KIND_COUNT + kind], bytes, run->round, high,
-                                 error);
+    return status == BJ_OK ? bj_kit_record(&run->rounds, &kinds[kind].axes, bytes, high, error) : status;
 }
 
-static bj_status measure_round(bandwidth_run *run, bj_error *error) {
-    uint32_t order[POINTS_MAX * KIND_COUNT];
-    size_t count = run->point_count * KIND_COUNT;
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->sweep.random, order, count);
-    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)run->points[0], error);
-    run->sweep.pages_fixed = true;
-    /* The last one is memory's, and has the whole of the arena. */
-    run->points[run->point_count - 1] = round_to_grain((double)run->sweep.arena_bytes);
-    for (size_t i = 0; status == BJ_OK && i < count; i++) {
-        size_t point = order[i] / KIND_COUNT;
-        if (run->points[point] <= (double)run->sweep.arena_bytes)
-            status = measure_point(run, point, order[i] % KIND_COUNT, error);
-    }
-    return status;
+/* The last buffer is memory's, and has the whole of the arena. */
+static bj_status take_arena(void *context, bj_error *error) {
+    bandwidth_run *run = context;
+    (void)error;
+    run->buffers[run->buffer_count - 1] = round_to_grain((double)run->rounds.arena_bytes);
+    return BJ_OK;
 }
 
-static void plan_points(bandwidth_run *run, const effort_plan *plan, const bj_known_caches *caches) {
+static void plan_buffers(bandwidth_run *run, const effort_plan *plan, const bj_known_caches *caches) {
+    const bj_measure_request *request = run->rounds.request;
     for (size_t i = 0; i < caches->count; i++) {
         double bytes = caches->fits_bytes[i] > 0 ? choose_buffer(caches, i) : 0;
         if (bytes > 0)
-            run->points[run->point_count++] = bytes;
+            run->buffers[run->buffer_count++] = bytes;
     }
     /* Arenas are cut to whole huge pages. */
-    double whole = fmax((double)run->request->machine->facts.huge_bytes, MIB);
+    double whole = fmax((double)request->machine->facts.huge_bytes, MIB);
     double wanted = fmax(OVER_LAST * bj_known_caches_largest(caches), plan->least_memory_bytes);
-    wanted = fmin(ceil(wanted / whole) * whole, 0.9 * (double)run->request->memory_bytes);
-    bj_sweep_init(&run->sweep, run->request, RANDOM_PURPOSE, (size_t)wanted, REPETITIONS);
-    run->points[run->point_count++] = round_to_grain((double)run->sweep.arena_bytes);
+    wanted = fmin(ceil(wanted / whole) * whole, 0.9 * (double)request->memory_bytes);
+    bj_kit_plan_arena(&run->rounds, (size_t)wanted, REPETITIONS);
+    run->buffers[run->buffer_count++] = round_to_grain((double)run->rounds.arena_bytes);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
-    bj_machine *machine = request->machine;
     bj_known_caches caches;
-    bandwidth_run run = {.request = request, .samples = samples};
+    bandwidth_run run = {.buffer_count = 0};
     bj_known_caches_read(request->earlier, &caches);
-    bj_status status = BJ_OK;
-    for (size_t i = 0; status == BJ_OK && i < KIND_COUNT; i++) {
-        bj_curve *curve;
-        status = bj_data_add_curve(samples, kinds[i].curve, "bandwidth", &curve, error);
-        if (status == BJ_OK)
-            bj_data_name_axes(curve, "working_set", "bytes", "bandwidth", "GB/s");
-    }
-    if (status != BJ_OK || caches.count == 0)
-        return status;
-    plan_points(&run, plan, &caches);
-    double started_s = machine->verbs->read_clock(machine);
-    for (run.round = 0; status == BJ_OK && run.round < plan->rounds; run.round++) {
-        status = measure_round(&run, error);
-        if (status == BJ_OK)
-            status = bj_probe_report(request, (run.round + 1.0) / plan->rounds, error);
-        double now_s = machine->verbs->read_clock(machine);
-        if (now_s > request->deadline_s ||
-            (run.round + 1 >= BJ_BOOTSTRAP_ROUNDS_NEEDED && now_s - started_s > plan->seconds))
-            break;
-    }
-    bj_sweep_free(&run.sweep);
+    if (caches.count == 0)
+        return BJ_OK;
+    bj_kit_open_rounds(&run.rounds, request, "bandwidth", samples, RANDOM_PURPOSE);
+    plan_buffers(&run, plan, &caches);
+    bj_round_plan rounds = {.count = plan->rounds,
+                            .first_round = bj_kit_count_rounds(samples, kinds[0].axes.id),
+                            .seconds = plan->seconds,
+                            .least_bytes = (size_t)run.buffers[0],
+                            .point_count = run.buffer_count * KIND_COUNT,
+                            .context = &run,
+                            .prepare = take_arena,
+                            .measure = measure_point};
+    bj_status status = bj_kit_run_rounds(&run.rounds, &rounds, error);
+    bj_kit_close_rounds(&run.rounds);
     return status;
-}
-
-typedef struct {
-    const double *of_round;
-    double *scratch;
-} high_context;
-
-static double high_of_rounds(void *context, const size_t *index, size_t count) {
-    high_context *c = context;
-    for (size_t i = 0; i < count; i++)
-        c->scratch[i] = c->of_round[index[i]];
-    return bj_stats_quantile(c->scratch, count, HIGH_QUANTILE);
 }
 
 static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, size_t point, bj_confidence most,
                              const bj_analyse_request *request, bj_error *error) {
-    double *of_round = malloc(2 * curve->round_count * sizeof *of_round);
-    if (of_round == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    size_t rounds = 0;
-    for (size_t r = 0; r < curve->round_count; r++)
-        if (!isnan(curve->rounds[r][point]))
-            of_round[rounds++] = curve->rounds[r][point];
-    high_context context = {of_round, of_round + curve->round_count};
-    bj_bootstrap bootstrap = {0};
-    bj_status status =
-        bj_stats_bootstrap_rounds(rounds, RESAMPLES, request->seed, high_of_rounds, &context, &bootstrap, error);
-    if (status == BJ_OK) {
-        bj_stats_sort_samples(of_round, rounds);
-        answer->value = bj_stats_quantile_sorted(of_round, rounds, HIGH_QUANTILE);
-        double low = isnan(bootstrap.low) ? answer->value : bootstrap.low;
-        double high = isnan(bootstrap.high) ? answer->value : bootstrap.high;
-        bool stable = answer->value <= STABLE_SPREAD * bj_stats_quantile_sorted(of_round, rounds, BJ_LOW_QUANTILE);
-        if (!stable) {
-            answer->status = BJ_ANSWER_UNSTABLE;
-            low = of_round[0];
-            snprintf(answer->reason, sizeof answer->reason, "rounds gave %.3g to %.3g GB/s", of_round[0],
-                     of_round[rounds - 1]);
-        }
-        answer->has_interval = true;
-        answer->interval[0] = fmin(low, answer->value);
-        answer->interval[1] = fmax(high, answer->value) * (1 + SYSTEMATIC);
-        bj_confidence earned = rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED ? BJ_CONFIDENCE_LOW
-                               : stable                            ? BJ_CONFIDENCE_HIGH
-                                                                   : BJ_CONFIDENCE_MEDIUM;
-        answer->confidence = earned < most ? earned : most;
-        bj_data_cite_curve(answer, curve->id);
-    }
-    bj_stats_free_bootstrap(&bootstrap);
-    free(of_round);
-    return status;
+    bj_estimate rate;
+    bj_status status = bj_kit_estimate_point(curve, point, HIGH_QUANTILE, TOLERANCE, request->seed, &rate, error);
+    if (status != BJ_OK)
+        return status;
+    bool stable = rate.value <= STABLE_SPREAD * rate.single[BJ_SINGLE_LOW];
+    if (!stable)
+        rate.interval[0] = rate.single[BJ_SINGLE_LEAST];
+    bj_kit_widen(&rate, 0, SYSTEMATIC);
+    bj_kit_fill_answer(answer, &rate, most);
+    if (!stable)
+        bj_kit_call_unstable(answer, "rounds gave %.3g to %.3g GB/s", rate.single[BJ_SINGLE_LEAST],
+                             rate.single[BJ_SINGLE_GREATEST]);
+    bj_data_cite_curve(answer, curve->id);
+    return BJ_OK;
 }
 
 /* How sure a buffer lets us be that its bytes came from the level and not from a nearer one. */
@@ -287,31 +234,25 @@ static size_t find_point(const bj_curve *curve, const bj_known_caches *caches, s
 
 static bj_status answer_level(const bj_curve *curve, const char *kind, const bj_known_caches *caches, size_t level,
                               const bj_analyse_request *request, bj_answers *answers, bj_error *error) {
-    char key[64];
-    bool memory = level == caches->count;
-    if (memory)
-        snprintf(key, sizeof key, "memory.%s_gbs", kind);
-    else
-        snprintf(key, sizeof key, "cache.L%zu.%s_gbs", level + 1, kind);
     bj_answer *answer;
-    bj_status status = bj_data_put_answer(answers, key, "GB/s", &answer, error);
+    bool memory = level == caches->count;
+    bj_status status = memory
+                           ? bj_kit_put_answer(answers, "GB/s", &answer, error, "memory.%s_gbs", kind)
+                           : bj_kit_put_answer(answers, "GB/s", &answer, error, "cache.L%zu.%s_gbs", level + 1, kind);
     if (status != BJ_OK)
         return status;
-    snprintf(answer->method, sizeof answer->method, "stream/%u", REVISION);
     size_t point = curve == NULL || caches->count == 0 ? 0 : find_point(curve, caches, level);
     if (curve == NULL || caches->count == 0 || point == curve->x_count) {
-        answer->status = BJ_ANSWER_UNDETERMINED;
-        snprintf(answer->reason, sizeof answer->reason, "%s",
-                 caches->count == 0 ? "the caches are not known"
-                 : memory           ? "no buffer well beyond the last cache was allowed"
-                                    : "no buffer lies inside this level and well outside the nearer one");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
+                      caches->count == 0 ? "the caches are not known"
+                      : memory           ? "no buffer well beyond the last cache was allowed"
+                                         : "no buffer lies inside this level and well outside the nearer one");
         return BJ_OK;
     }
     status = fill_answer(answer, curve, point, trust_buffer(curve->x[point], caches, level), request, error);
-    double nearer_gbs = 0;
-    snprintf(key, sizeof key, "cache.L%zu.%s_gbs", level, kind);
-    if (status == BJ_OK && level > 0 && bj_data_get_number(answers, key, &nearer_gbs))
-        open_interval(answer, curve->x[point], caches, level, nearer_gbs);
+    if (status == BJ_OK && level > 0)
+        open_interval(answer, curve->x[point], caches, level,
+                      bj_kit_find_number(answers, "cache.L%zu.%s_gbs", level, kind));
     return status;
 }
 
@@ -322,31 +263,27 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
     bj_status status = BJ_OK;
     for (size_t level = 0; status == BJ_OK && level <= caches.count; level++)
         for (size_t i = 0; status == BJ_OK && i < KIND_COUNT; i++)
-            status = answer_level(bj_data_find_curve(samples, kinds[i].curve), kinds[i].name, &caches, level, request,
+            status = answer_level(bj_data_find_curve(samples, kinds[i].axes.id), kinds[i].name, &caches, level, request,
                                   answers, error);
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"cache.L<n>.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from the level"},
-    {"cache.L<n>.write_gbs", "GB/s", 0.001, 1e5, "bytes that it writes there"},
-    {"cache.L<n>.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy inside the level"},
-    {"memory.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from memory"},
-    {"memory.write_gbs", "GB/s", 0.001, 1e5, "bytes that it writes there; what is fetched before is not counted"},
-    {"memory.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy in memory"},
-};
-static const char *const needs[] = {"cache", NULL};
-static const char *const methods[] = {"stream", NULL};
-
 const bj_probe bj_probe_bandwidth = {
     .name = "bandwidth",
     .question = "How fast can one core read, write and copy, from each cache and from memory?",
-    .revision = REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .revision = 3,
+    .provides =
+        (const bj_probe_key[]){
+            {"cache.L<n>.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from the level"},
+            {"cache.L<n>.write_gbs", "GB/s", 0.001, 1e5, "bytes that it writes there"},
+            {"cache.L<n>.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy inside the level"},
+            {"memory.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from memory"},
+            {"memory.write_gbs", "GB/s", 0.001, 1e5,
+             "bytes that it writes there; what is fetched before is not counted"},
+            {"memory.copy_gbs", "GB/s", 0.001, 1e5, "bytes read plus written of a copy in memory"},
+            {0}},
+    .needs = (const char *const[]){"cache", NULL},
+    .methods = (const char *const[]){"stream", NULL},
     .cost_s = {1, 3, 15},
     .memory_bytes = {256u << 20, 512u << 20, 2048u << 20},
     .measure = measure,

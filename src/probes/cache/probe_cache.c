@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "probes/cache/cache_answer.h"
-#include "probes/kit/sweep.h"
+#include "probes/kit/walks.h"
 #include "probes/probe.h"
 
 #define RANDOM_PURPOSE 0x63616368u
@@ -95,7 +95,7 @@ typedef struct {
     const bj_measure_request *request;
     const bj_cache_method *method;
     effort_plan plan;
-    bj_sweep sweep;
+    bj_rounds rounds;
     bj_curves *samples;
     size_t grain_bytes;
     /* A page of the spread twin: the system's, also under huge pages, which a host may back with small ones. More than
@@ -112,8 +112,8 @@ static double clock_of(const cache_run *run) {
     return machine->verbs->read_clock(machine);
 }
 
-static bj_sweep_point dense_point(const cache_run *run, double bytes) {
-    return (bj_sweep_point){.bytes = bytes, .order = run->method->order, .grain_bytes = run->grain_bytes};
+static bj_walk_point dense_point(const cache_run *run, double bytes) {
+    return (bj_walk_point){.bytes = bytes, .order = run->method->order, .grain_bytes = run->grain_bytes};
 }
 
 static walk_kind dense_kind(const cache_run *run) {
@@ -133,7 +133,7 @@ static void add_point(cache_run *run, double x, walk_kind kind) {
     for (size_t i = 0; i < run->point_count; i++)
         if (run->points[i].x == x && run->points[i].kind.curve == kind.curve)
             return;
-    if (run->point_count < POINTS_MAX && x <= (double)run->sweep.arena_bytes)
+    if (run->point_count < POINTS_MAX && x <= (double)run->rounds.arena_bytes)
         run->points[run->point_count++] = (planned_point){x, kind};
 }
 
@@ -162,18 +162,18 @@ typedef struct {
 
 /* On the same frames, since those decide what the next level hits. */
 static bj_status time_pairs(cache_run *run, double bytes, pair_times *times, bj_error *error) {
-    bj_sweep_point apart = dense_point(run, bytes);
+    bj_walk_point apart = dense_point(run, bytes);
     apart.placed = true;
-    apart.first_byte = bj_sweep_choose_place(&run->sweep, bytes);
-    bj_sweep_point near = apart, far = apart;
+    apart.first_byte = bj_kit_choose_first_byte(&run->rounds, bytes);
+    bj_walk_point near = apart, far = apart;
     near.order = far.order = BJ_ORDER_PAIRS;
     near.pair_bytes = run->grain_bytes;
     far.pair_bytes = FAR_PAIR_BYTES;
-    bj_status status = bj_sweep_measure(&run->sweep, &apart, &times->apart_ns, error);
+    bj_status status = bj_kit_walk_point(&run->rounds, &apart, &times->apart_ns, error);
     if (status == BJ_OK)
-        status = bj_sweep_measure(&run->sweep, &near, &times->near_ns, error);
+        status = bj_kit_walk_point(&run->rounds, &near, &times->near_ns, error);
     if (status == BJ_OK)
-        status = bj_sweep_measure(&run->sweep, &far, &times->far_ns, error);
+        status = bj_kit_walk_point(&run->rounds, &far, &times->far_ns, error);
     return status;
 }
 
@@ -187,7 +187,7 @@ static double cost_of_miss(const pair_times *times, double first_ns) {
 static bj_status find_beyond_first(cache_run *run, double *bytes, double *first_ns, bj_error *error) {
     bj_status status = BJ_OK;
     *bytes = *first_ns = 0;
-    double most = fmin((double)run->sweep.arena_bytes / 2, LAST_FIRST_BYTES);
+    double most = fmin((double)run->rounds.arena_bytes / 2, LAST_FIRST_BYTES);
     for (double at = FIRST_BYTES; at <= most && status == BJ_OK; at *= 2) {
         pair_times times;
         status = time_pairs(run, at, &times, error);
@@ -243,7 +243,7 @@ static bj_status record(cache_run *run, const char *id, double bytes, size_t rou
         status = bj_data_add_curve(run->samples, id, "cache", &curve, error);
         if (status != BJ_OK)
             return status;
-        bool huge = run->sweep.pages == BJ_PAGES_HUGE;
+        bool huge = run->rounds.pages == BJ_PAGES_HUGE;
         bj_data_name_axes(curve, "working_set", "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns");
         status =
             bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error);
@@ -256,14 +256,14 @@ static bj_status record(cache_run *run, const char *id, double bytes, size_t rou
 /* Where does memory begin? One walk an octave up to the top; the sweep then need not go four times beyond. */
 static bj_status find_top(cache_run *run, double *top, bj_error *error) {
     double bytes[64], ns[64];
-    double most = (double)run->sweep.arena_bytes;
+    double most = (double)run->rounds.arena_bytes;
     size_t count = 0;
     bj_status status = BJ_OK;
     for (double at = most; at >= LOOK_FIRST_BYTES && count < 64; at /= 2)
         bytes[count++] = floor(at / 4096) * 4096;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
-        bj_sweep_point point = dense_point(run, bytes[i]);
-        status = bj_sweep_measure(&run->sweep, &point, &ns[i], error);
+        bj_walk_point point = dense_point(run, bytes[i]);
+        status = bj_kit_walk_point(&run->rounds, &point, &ns[i], error);
         if (status == BJ_OK)
             status = record(run, BJ_CACHE_LOOK, bytes[i], 0, ns[i], error);
         if (status == BJ_OK)
@@ -288,21 +288,21 @@ static bool time_for_round(const cache_run *run, size_t done) {
 }
 
 static bj_status measure_round(cache_run *run, size_t round, bj_error *error) {
-    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
-    run->sweep.pages_fixed = true;
+    bj_status status = bj_kit_open_arena(&run->rounds, (size_t)LEAST_ARENA_BYTES, error);
+    run->rounds.pages_fixed = true;
     uint32_t order[POINTS_MAX];
     for (size_t i = 0; i < run->point_count; i++)
         order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->sweep.random, order, run->point_count);
+    bj_random_shuffle_u32(&run->rounds.random, order, run->point_count);
     for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
         const planned_point *point = &run->points[order[i]];
         double ns = 0;
-        if (point->x > (double)run->sweep.arena_bytes)
+        if (point->x > (double)run->rounds.arena_bytes)
             continue;
-        bj_sweep_point walked = dense_point(run, point->x * point->kind.extent);
+        bj_walk_point walked = dense_point(run, point->x * point->kind.extent);
         walked.one_in = point->kind.one_in;
         walked.grain_bytes = point->kind.grain_bytes;
-        status = bj_sweep_measure(&run->sweep, &walked, &ns, error);
+        status = bj_kit_walk_point(&run->rounds, &walked, &ns, error);
         if (status == BJ_OK)
             status = record(run, point->kind.curve, point->x, round, ns, error);
         double share = ((double)round + (double)(i + 1) / (double)run->point_count) / run->plan.rounds;
@@ -363,7 +363,7 @@ static bj_status refine(cache_run *run, bj_error *error) {
 
 static bj_status measure_rounds(cache_run *run, bj_error *error) {
     double top = 0;
-    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_ARENA_BYTES, error);
+    bj_status status = bj_kit_open_arena(&run->rounds, (size_t)LEAST_ARENA_BYTES, error);
     run->grain_bytes = FIRST_GRAIN_BYTES;
     if (status == BJ_OK && run->method->order == BJ_ORDER_RANDOM)
         status = find_grain(run, error);
@@ -371,7 +371,7 @@ static bj_status measure_rounds(cache_run *run, bj_error *error) {
         status = find_top(run, &top, error);
     if (status != BJ_OK)
         return status;
-    run->sweep.arena_bytes = (size_t)top;
+    run->rounds.arena_bytes = (size_t)top;
     run->spread_bytes = run->request->machine->facts.page_bytes;
     if (run->spread_bytes < LEAST_SPREAD_BYTES)
         run->spread_bytes = LEAST_SPREAD_BYTES;
@@ -414,38 +414,36 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         run->plan.repetitions = 1;
     /* Places take a sixteenth of the arena beside it. */
     double arena = fmin(run->plan.top_bytes, (double)request->memory_bytes / 1.1);
-    bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE, (size_t)(floor(arena / 4096) * 4096), run->plan.repetitions);
+    bj_kit_open_rounds(&run->rounds, request, "cache", run->samples, RANDOM_PURPOSE);
+    bj_kit_plan_arena(&run->rounds, (size_t)(floor(arena / 4096) * 4096), run->plan.repetitions);
     if (run->method->base_pages)
-        run->sweep.pages = BJ_PAGES_BASE;
+        run->rounds.pages = BJ_PAGES_BASE;
     bj_status status = BJ_OK;
     if (arena < LEAST_ARENA_BYTES)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "only %.0f bytes of memory may be used", arena);
     if (status == BJ_OK)
         status = measure_rounds(run, error);
-    bj_sweep_free(&run->sweep);
+    bj_kit_close_rounds(&run->rounds);
     free(run);
     return status;
 }
-
-static const bj_probe_key provides[] = {
-    {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
-    {"cache.L<n>.size_bytes", "bytes", 256, 1e12, "largest working set without a real penalty (effective size)"},
-    {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
-    {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
-    {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},
-    {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches"},
-};
-static const char *const needs[] = {"clock", NULL};
 
 const bj_probe bj_probe_cache = {
     .name = "cache",
     .question = "How many data caches are there, how large and how fast?",
     .revision = BJ_CACHE_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
+    .provides =
+        (const bj_probe_key[]){
+            {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
+            {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
+             "largest working set without a real penalty (effective size)"},
+            {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
+            {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
+            {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},
+            {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches"},
+            {0}},
+    .needs = (const char *const[]){"clock", NULL},
     .methods = bj_cache_method_names,
-    .requires_cpus = 1,
     .cost_s = {4, 14, 60},
     .memory_bytes = {72u << 20, 480u << 20, 1640u << 20},
     .measure = measure,

@@ -271,23 +271,18 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"contexts.int", "count", 1, CONTEXTS_MAX, "threads that can divide integers at once without delay"},
-    {"contexts.fp", "count", 1, CONTEXTS_MAX, "threads that can divide floating-point numbers at once without delay"},
-    {"contexts.memory", "count", 1, CONTEXTS_MAX, "threads that can load from their first cache at once without delay"},
-};
-static const char *const needs[] = {NULL};
-static const char *const methods[] = {BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP, NULL};
-
 const bj_probe bj_probe_contexts = {
     .name = "contexts",
     .question = "How many threads can work at once without waiting for each other?",
     .revision = BJ_CONTEXTS_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides = (const bj_probe_key[]){{"contexts.int", "count", 1, CONTEXTS_MAX,
+                                        "threads that can divide integers at once without delay"},
+                                       {"contexts.fp", "count", 1, CONTEXTS_MAX,
+                                        "threads that can divide floating-point numbers at once without delay"},
+                                       {"contexts.memory", "count", 1, CONTEXTS_MAX,
+                                        "threads that can load from their first cache at once without delay"},
+                                       {0}},
+    .methods = (const char *const[]){BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP, NULL},
     .cost_s = {3.5, 7, 30},
     .memory_bytes = {4u << 20, 4u << 20, 4u << 20},
     .measure = measure,

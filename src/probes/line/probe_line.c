@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "probes/kit/known_caches.h"
-#include "probes/kit/sweep.h"
+#include "probes/kit/walks.h"
 #include "probes/line/line_answer.h"
 #include "probes/probe.h"
 #include "stats/bootstrap.h"
@@ -54,7 +54,7 @@ typedef struct {
     const bj_measure_request *request;
     const effort_plan *plan;
     bj_known_caches caches;
-    bj_sweep sweep;
+    bj_rounds rounds;
     bj_curves *samples;
     uint32_t *places;
     size_t line_bytes; /* as far as it is known */
@@ -66,9 +66,10 @@ static void open_sweep(line_run *run, uint64_t purpose, double bytes, double mos
     double huge = (double)run->request->machine->facts.huge_bytes;
     bool base = huge > most;
     double whole = base ? MIB : fmax(huge, MIB);
-    bj_sweep_init(&run->sweep, run->request, purpose, (size_t)(ceil(bytes / whole) * whole), repetitions);
+    bj_kit_open_rounds(&run->rounds, run->request, "line", run->samples, purpose);
+    bj_kit_plan_arena(&run->rounds, (size_t)(ceil(bytes / whole) * whole), repetitions);
     if (base)
-        run->sweep.pages = BJ_PAGES_BASE;
+        run->rounds.pages = BJ_PAGES_BASE;
 }
 
 static double clock_of(const line_run *run) {
@@ -105,12 +106,12 @@ static uint32_t pick_word(bj_random *random, size_t block_byte, size_t extent, b
 
 static size_t pick_block(line_run *run, uint32_t slot, size_t extent) {
     size_t blocks = LEVEL_LAST_EXTENT / extent;
-    return slot * (size_t)LEVEL_LAST_EXTENT + (size_t)bj_random_below(&run->sweep.random, blocks) * extent;
+    return slot * (size_t)LEVEL_LAST_EXTENT + (size_t)bj_random_below(&run->rounds.random, blocks) * extent;
 }
 
 /* One in three slots gets a pair; of the others two make a pair whose second is a decoy. Returns how many places. */
 static size_t order_pairs(line_run *run, size_t slots, size_t extent) {
-    bj_random *random = &run->sweep.random;
+    bj_random *random = &run->rounds.random;
     uint32_t *slot = run->places + 2 * slots;
     for (size_t i = 0; i < slots; i++)
         slot[i] = (uint32_t)i;
@@ -135,7 +136,7 @@ static bj_status measure_level(line_run *run, size_t level, size_t extent, size_
     char id[48];
     double ns = 0;
     size_t count = order_pairs(run, count_slots(run, level), extent);
-    bj_status status = bj_sweep_walk(&run->sweep, run->places, count, &ns, error);
+    bj_status status = bj_kit_walk_places(&run->rounds, run->places, count, &ns, error);
     snprintf(id, sizeof id, BJ_LINE_LEVEL, level);
     return status == BJ_OK ? record(run, id, "time_per_access", (double)extent, round, ns, error) : status;
 }
@@ -143,9 +144,9 @@ static bj_status measure_level(line_run *run, size_t level, size_t extent, size_
 static bj_status bounce(line_run *run, int partner, size_t extent, double *ns, bj_error *error) {
     bj_machine *machine = run->request->machine;
     double samples[BOUNCES];
-    size_t blocks = run->sweep.arena_bytes / (2 * SHARING_LAST_EXTENT);
-    size_t first = (size_t)bj_random_below(&run->sweep.random, blocks) * 2 * SHARING_LAST_EXTENT;
-    bj_bounce words = {.arena = run->sweep.arena,
+    size_t blocks = run->rounds.arena_bytes / (2 * SHARING_LAST_EXTENT);
+    size_t first = (size_t)bj_random_below(&run->rounds.random, blocks) * 2 * SHARING_LAST_EXTENT;
+    bj_bounce words = {.arena = run->rounds.arena,
                        .cpu_a = run->request->cpu,
                        .cpu_b = partner,
                        .word_a = (uint32_t)(first / BJ_WALK_WORD_BYTES),
@@ -200,7 +201,7 @@ typedef struct {
 static size_t list_points(const line_run *run, line_point *points) {
     size_t count = 0;
     for (size_t level = 1; level <= run->caches.count; level++)
-        if (run->caches.holds_bytes[level - 1] > 0 && walk_bytes(run, level) <= (double)run->sweep.arena_bytes)
+        if (run->caches.holds_bytes[level - 1] > 0 && walk_bytes(run, level) <= (double)run->rounds.arena_bytes)
             /* An outer level's line is no shorter than the first's. */
             for (size_t extent = level > 1 ? run->line_bytes : FIRST_EXTENT; extent <= LEVEL_LAST_EXTENT; extent *= 2)
                 points[count++] = (line_point){level, extent};
@@ -215,7 +216,7 @@ static bj_status measure_round(line_run *run, size_t round, bj_error *error) {
     size_t count = list_points(run, points);
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->sweep.random, order, count);
+    bj_random_shuffle_u32(&run->rounds.random, order, count);
     bj_status status = BJ_OK;
     for (size_t i = 0; status == BJ_OK && i < count; i++) {
         const line_point *point = &points[order[i]];
@@ -255,19 +256,19 @@ static bj_status measure_levels(line_run *run, bj_error *error) {
         if (level == 1 || 2 * walk_bytes(run, level) <= most)
             wanted = fmax(wanted, 2 * walk_bytes(run, level));
     open_sweep(run, RANDOM_PURPOSE, wanted, most, REPETITIONS);
-    size_t slots = run->sweep.arena_bytes / LEVEL_LAST_EXTENT;
+    size_t slots = run->rounds.arena_bytes / LEVEL_LAST_EXTENT;
     run->places = malloc(3 * slots * sizeof *run->places);
     if (run->places == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", slots);
-    bj_status status = bj_sweep_open_arena(&run->sweep, run->sweep.arena_bytes, error);
+    bj_status status = bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error);
     if (status == BJ_OK)
         status = find_line(run, error);
     if (status == BJ_OK)
         status = find_partner(run, error);
     for (size_t round = 0; status == BJ_OK && round < plan->rounds; round++) {
         if (round > 0)
-            status = bj_sweep_open_arena(&run->sweep, run->sweep.arena_bytes, error);
-        run->sweep.pages_fixed = true;
+            status = bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error);
+        run->rounds.pages_fixed = true;
         if (status == BJ_ERR_UNSUPPORTED && round > 0)
             return BJ_OK; /* no more of the pages that the rounds before had */
         if (status == BJ_OK)
@@ -286,7 +287,7 @@ static size_t order_paper_pairs(line_run *run, size_t bytes, size_t extent) {
     uint32_t *first = run->places + pairs;
     for (size_t i = 0; i < pairs; i++)
         first[i] = (uint32_t)(i * apart / BJ_WALK_WORD_BYTES);
-    bj_random_shuffle_u32(&run->sweep.random, first, pairs);
+    bj_random_shuffle_u32(&run->rounds.random, first, pairs);
     uint32_t all = (uint32_t)(pairs * apart / BJ_WALK_WORD_BYTES);
     /* From the front, which never overtakes what is still to be read. */
     for (size_t i = 0; i < pairs; i++) {
@@ -306,7 +307,7 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
     if (bytes < 2 * LEAST_OVER_LAST * last)
         return BJ_OK;
     open_sweep(run, RANDOM_PURPOSE + 1, floor(bytes / MIB) * MIB, plan->most_bytes, REPETITIONS);
-    size_t pairs = run->sweep.arena_bytes / (LINES_APART_IN_ONE * run->line_bytes);
+    size_t pairs = run->rounds.arena_bytes / (LINES_APART_IN_ONE * run->line_bytes);
     run->places = malloc(2 * pairs * sizeof *run->places);
     if (run->places == NULL || pairs == 0)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", pairs);
@@ -314,17 +315,17 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
     for (size_t round = 0; status == BJ_OK && round < plan->memory_rounds; round++) {
         if (round > 0 && clock_of(run) > run->request->deadline_s)
             break;
-        status = bj_sweep_open_arena(&run->sweep, run->sweep.arena_bytes, error);
-        run->sweep.pages_fixed = true;
+        status = bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error);
+        run->rounds.pages_fixed = true;
         uint32_t order[EXTENTS_MAX];
         size_t count = 0;
         for (size_t extent = run->line_bytes; extent <= MEMORY_LAST_LINES * run->line_bytes; extent *= 2)
             order[count++] = (uint32_t)extent;
-        bj_random_shuffle_u32(&run->sweep.random, order, count);
+        bj_random_shuffle_u32(&run->rounds.random, order, count);
         for (size_t i = 0; status == BJ_OK && i < count; i++) {
             double ns = 0;
-            size_t places = order_paper_pairs(run, run->sweep.arena_bytes, order[i]);
-            status = bj_sweep_walk(&run->sweep, run->places, places, &ns, error);
+            size_t places = order_paper_pairs(run, run->rounds.arena_bytes, order[i]);
+            status = bj_kit_walk_places(&run->rounds, run->places, places, &ns, error);
             if (status == BJ_OK)
                 status = record(run, BJ_LINE_MEMORY, "time_per_access", order[i], round, ns, error);
         }
@@ -336,7 +337,7 @@ static bj_status measure_memory(line_run *run, bj_error *error) {
 }
 
 static void close_walks(line_run *run) {
-    bj_sweep_free(&run->sweep);
+    bj_kit_close_rounds(&run->rounds);
     free(run->places);
     run->places = NULL;
 }
@@ -355,23 +356,18 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"cache.line_bytes", "bytes", 8, 4096, "the first level's line"},
-    {"cache.L<n>.line_bytes", "bytes", 8, 4096, "line of that level, where it can be told"},
-    {"cache.fetch_bytes", "bytes", 8, 65536, "what arrives from memory at once, prefetch included"},
-};
-static const char *const needs[] = {"cache", NULL};
-static const char *const methods[] = {"pairs", NULL};
-
 const bj_probe bj_probe_line = {
     .name = "line",
     .question = "How long is a cache line, and how much arrives from memory at once?",
     .revision = BJ_LINE_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){
+            {"cache.line_bytes", "bytes", 8, 4096, "the first level's line"},
+            {"cache.L<n>.line_bytes", "bytes", 8, 4096, "line of that level, where it can be told"},
+            {"cache.fetch_bytes", "bytes", 8, 65536, "what arrives from memory at once, prefetch included"},
+            {0}},
+    .needs = (const char *const[]){"cache", NULL},
+    .methods = (const char *const[]){"pairs", NULL},
     .cost_s = {1, 4, 20},
     .memory_bytes = {64u << 20, 160u << 20, 640u << 20},
     .measure = measure,

@@ -191,21 +191,13 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"live.<type>", "count", 1, 1024, "variables that can live in registers at once"},
-};
-static const char *const needs[] = {NULL};
-static const char *const methods[] = {"spill_onset", "biggest_step", NULL};
-
 const bj_probe bj_probe_live = {
     .name = "live",
     .question = "How many variables can live in registers at once?",
     .revision = 1,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){{"live.<type>", "count", 1, 1024, "variables that can live in registers at once"}, {0}},
+    .methods = (const char *const[]){"spill_onset", "biggest_step", NULL},
     .uses_compiler = true,
     .cost_s = {3, 5, 15},
     .memory_bytes = {2u << 20, 2u << 20, 2u << 20},

@@ -170,23 +170,18 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"op.<type>.<op>.latency", "int32 adds", 0.2, 1e5, "until the result can be used, relative to a 32-bit addition"},
-    {"op.<type>.<op>.throughput", "per int32 add", 1e-5, 64, "independent ones in the time of a 32-bit addition"},
-    {"op.<type>.<op>.in_flight", "count", 1, 1e4, "independent ones that overlap fully"},
-};
-static const char *const needs[] = {NULL};
-static const char *const methods[] = {"median_ratio", "second_lowest", NULL};
-
 const bj_probe bj_probe_op = {
     .name = "op",
     .question = "What do arithmetic operations cost, relative to a 32-bit addition?",
     .revision = 1,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){{"op.<type>.<op>.latency", "int32 adds", 0.2, 1e5,
+                                "until the result can be used, relative to a 32-bit addition"},
+                               {"op.<type>.<op>.throughput", "per int32 add", 1e-5, 64,
+                                "independent ones in the time of a 32-bit addition"},
+                               {"op.<type>.<op>.in_flight", "count", 1, 1e4, "independent ones that overlap fully"},
+                               {0}},
+    .methods = (const char *const[]){"median_ratio", "second_lowest", NULL},
     .uses_compiler = true,
     .cost_s = {2, 6, 15},
     .memory_bytes = {8u << 20, 8u << 20, 8u << 20},

@@ -5,17 +5,13 @@
  * chain by the least time of any number of them. The first round looks at all numbers, later ones at one chain and at
  * the fastest, each in a fresh arena and a new order. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "machine/walk_order.h"
+#include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
-#include "probes/kit/sweep.h"
-#include "probes/probe.h"
-#include "stats/bootstrap.h"
+#include "probes/kit/walks.h"
 #include "stats/quantile.h"
 
-#define REVISION 1u
 #define CURVE "parallelism.walk"
 #define RANDOM_PURPOSE 0x70617261u
 #define MIB 1048576.0
@@ -30,12 +26,13 @@
 #define FEW_CHAINS 4u
 /* Numbers of chains that later rounds look at, besides one and four. */
 #define FASTEST 2u
-#define RESAMPLES 400u
 /* More chains than the most may still be faster if so large a share of it is in flight. */
 #define STILL_FALLING 0.85
 /* Rounds whose answers differ by more saw different machines. */
 #define STABLE_SPREAD 1.25
 #define SYSTEMATIC 0.02
+/* The number is right within a tenth. */
+#define TOLERANCE 0.1
 
 /* No further apart than half as many again: where the time stops falling, some number shows it. */
 static const unsigned chain_counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
@@ -51,13 +48,10 @@ typedef struct {
 static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 1, 32 * MIB}, {6, 2, 64 * MIB}, {24, 15, 128 * MIB}};
 
 typedef struct {
-    const bj_measure_request *request;
-    bj_sweep sweep;
-    bj_curve *curve;
-    size_t least_bytes; /* of an arena that is still beyond the caches */
-    uint32_t *places;
+    bj_rounds rounds;
+    bj_round_plan plan;
     size_t place_count;
-    size_t round;
+    unsigned points[POINT_COUNT]; /* numbers of chains */
 } parallelism_run;
 
 /* All numbers of chains must cut them into equal parts. */
@@ -65,109 +59,80 @@ static size_t count_places(size_t bytes) {
     return bytes / (GRAIN_BYTES * COMMON_MULTIPLE) * COMMON_MULTIPLE;
 }
 
-static bj_status measure_point(parallelism_run *run, unsigned chains, double *ns, bj_error *error) {
-    bj_machine *machine = run->request->machine;
-    bj_walk walk = {.arena = run->sweep.arena,
-                    .cpu = run->request->cpu,
-                    .places = run->places,
-                    .count = run->place_count,
-                    .chains = chains};
-    bj_walk_effort effort = {.repetitions = chains <= FEW_CHAINS ? REPETITIONS_OF_FEW : REPETITIONS};
-    double samples[REPETITIONS_OF_FEW];
-    bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
-    if (status != BJ_OK)
-        return status;
-    *ns = samples[0];
-    for (unsigned i = 1; i < effort.repetitions; i++)
-        *ns = fmin(*ns, samples[i]);
-    return bj_data_record_sample(run->curve, chains, run->round, *ns, error);
+static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
+    static const bj_curve_axes axes = {CURVE, "chains", "count", "time_per_access", "ns"};
+    parallelism_run *run = context;
+    unsigned chains = run->points[*points];
+    double ns = 0;
+    (void)count;
+    bj_status status = bj_kit_walk_chains(&run->rounds, run->rounds.places, run->place_count, chains,
+                                          chains <= FEW_CHAINS ? REPETITIONS_OF_FEW : REPETITIONS, &ns, error);
+    return status == BJ_OK ? bj_kit_record(&run->rounds, &axes, chains, ns, error) : status;
 }
 
-/* Leaves in `points` one chain, a few, and the numbers that were fastest. */
-static size_t keep_fastest(const double *ns, unsigned *points) {
-    size_t kept = 2;
-    bool taken[POINT_COUNT] = {false};
-    for (size_t i = 0; i < POINT_COUNT; i++)
-        taken[i] = chain_counts[i] <= FEW_CHAINS;
-    points[0] = 1;
-    points[1] = FEW_CHAINS;
-    while (kept < 2 + FASTEST) {
-        size_t best = 0;
-        for (size_t i = 1; i < POINT_COUNT; i++)
-            if (!taken[i] && (best == 0 || ns[i] < ns[best]))
-                best = i;
-        taken[best] = true;
-        points[kept++] = chain_counts[best];
-    }
-    return kept;
-}
-
-static bj_status measure_round(parallelism_run *run, unsigned *points, size_t *point_count, bj_error *error) {
-    bj_status status = bj_sweep_open_arena(&run->sweep, run->least_bytes, error);
-    run->sweep.pages_fixed = true;
-    if (status != BJ_OK)
-        return status;
-    run->place_count = count_places(run->sweep.arena_bytes);
+/* One order for all numbers of chains of a round. */
+static bj_status order_walk(void *context, bj_error *error) {
+    parallelism_run *run = context;
+    run->place_count = count_places(run->rounds.arena_bytes);
     bj_walk_shape shape = {.bytes = run->place_count * GRAIN_BYTES,
                            .grain_bytes = GRAIN_BYTES,
-                           .page_bytes = run->request->machine->facts.page_bytes};
-    bj_machine_order_places(BJ_ORDER_RANDOM, &shape, &run->sweep.random, run->places);
-    uint32_t order[POINT_COUNT];
-    double ns[POINT_COUNT];
-    for (size_t i = 0; i < *point_count; i++)
-        order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->sweep.random, order, *point_count);
-    for (size_t i = 0; status == BJ_OK && i < *point_count; i++)
-        status = measure_point(run, points[order[i]], &ns[order[i]], error);
-    if (status == BJ_OK && run->round == 0)
-        *point_count = keep_fastest(ns, points);
+                           .page_bytes = run->rounds.request->machine->facts.page_bytes};
+    bj_status status = bj_kit_reserve_places(&run->rounds, run->place_count, error);
+    if (status == BJ_OK)
+        bj_machine_order_places(BJ_ORDER_RANDOM, &shape, &run->rounds.random, run->rounds.places);
     return status;
 }
 
-static bj_status measure_rounds(parallelism_run *run, const effort_plan *plan, bj_error *error) {
-    const bj_measure_request *request = run->request;
-    bj_machine *machine = request->machine;
-    unsigned points[POINT_COUNT];
-    size_t point_count = POINT_COUNT;
+/* After the first round: one chain, a few, and the numbers that were fastest in it. */
+static bj_status keep_fastest(void *context, bj_error *error) {
+    parallelism_run *run = context;
+    const bj_curve *curve = bj_data_find_curve(run->rounds.samples, CURVE);
+    bool taken[POINT_COUNT] = {false};
+    (void)error;
+    if (run->plan.point_count < POINT_COUNT || curve == NULL || curve->x_count < POINT_COUNT)
+        return BJ_OK;
     for (size_t i = 0; i < POINT_COUNT; i++)
-        points[i] = chain_counts[i];
-    double started_s = machine->verbs->read_clock(machine);
-    bj_status status = BJ_OK;
-    for (run->round = 0; status == BJ_OK && run->round < plan->rounds; run->round++) {
-        status = measure_round(run, points, &point_count, error);
-        if (status == BJ_OK)
-            status = bj_probe_report(request, (run->round + 1.0) / plan->rounds, error);
-        double now_s = machine->verbs->read_clock(machine);
-        if (now_s > request->deadline_s ||
-            (run->round + 1 >= BJ_BOOTSTRAP_ROUNDS_NEEDED && now_s - started_s > plan->seconds))
-            break;
+        taken[i] = chain_counts[i] <= FEW_CHAINS;
+    run->points[0] = 1;
+    run->points[1] = FEW_CHAINS;
+    for (run->plan.point_count = 2; run->plan.point_count < 2 + FASTEST; run->plan.point_count++) {
+        size_t best = 0;
+        for (size_t i = 1; i < POINT_COUNT; i++)
+            if (!taken[i] && (best == 0 || curve->rounds[0][i] < curve->rounds[0][best]))
+                best = i;
+        taken[best] = true;
+        run->points[run->plan.point_count] = chain_counts[best];
     }
-    return status;
+    return BJ_OK;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
-    parallelism_run run = {.request = request};
-    bj_status status = bj_data_add_curve(samples, CURVE, "parallelism", &run.curve, error);
-    if (status != BJ_OK)
-        return status;
-    bj_data_name_axes(run.curve, "chains", "count", "time_per_access", "ns");
+    parallelism_run run;
     bj_known_caches caches;
     bj_known_caches_read(request->earlier, &caches);
     double largest = bj_known_caches_largest(&caches);
-    run.least_bytes = (size_t)fmax(OVER_LAST_LEAST * largest, MIB);
+    run.plan = (bj_round_plan){.count = plan->rounds,
+                               .first_round = bj_kit_count_rounds(samples, CURVE),
+                               .seconds = plan->seconds,
+                               .least_bytes = (size_t)fmax(OVER_LAST_LEAST * largest, MIB),
+                               .point_count = POINT_COUNT,
+                               .context = &run,
+                               .prepare = order_walk,
+                               .measure = measure_point,
+                               .after_round = keep_fastest};
+    for (size_t i = 0; i < POINT_COUNT; i++)
+        run.points[i] = chain_counts[i];
+    bj_kit_open_rounds(&run.rounds, request, "parallelism", samples, RANDOM_PURPOSE);
     /* Places take a sixteenth of the arena beside it, and a machine may want them once more. */
     double bytes = fmin(fmax(OVER_LAST * largest, plan->least_bytes), (double)request->memory_bytes / 1.2);
-    bj_sweep_init(&run.sweep, request, RANDOM_PURPOSE, (size_t)(floor(bytes / MIB) * MIB), REPETITIONS);
-    if (caches.count == 0 || run.sweep.arena_bytes < run.least_bytes)
+    bj_kit_plan_arena(&run.rounds, (size_t)(floor(bytes / MIB) * MIB), REPETITIONS);
+    if (caches.count == 0 || run.rounds.arena_bytes < run.plan.least_bytes)
         return BJ_OK;
-    run.places = malloc(count_places(run.sweep.arena_bytes) * sizeof *run.places);
-    if (run.places == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the places of %zu bytes",
-                                 run.sweep.arena_bytes);
-    status = measure_rounds(&run, plan, error);
-    bj_sweep_free(&run.sweep);
-    free(run.places);
+    bj_status status = keep_fastest(&run, error); /* of rounds that are there already */
+    if (status == BJ_OK)
+        status = bj_kit_run_rounds(&run.rounds, &run.plan, error);
+    bj_kit_close_rounds(&run.rounds);
     return status;
 }
 
@@ -176,12 +141,6 @@ typedef struct {
     double *scratch;
     double fastest; /* number of chains, of the last one asked */
 } ratio_context;
-
-static double low_of_point(ratio_context *context, size_t point, const size_t *index, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        context->scratch[i] = context->curve->rounds[index[i]][point];
-    return bj_stats_low_quantile(context->scratch, count);
-}
 
 /* Time of one chain by the least of any number; NaN: these rounds lack either. One chain takes no longer than n times
  * what an access of n chains does, so that where its own batches were disturbed those of a few tell its time. A number
@@ -194,7 +153,7 @@ static double find_ratio(void *argument, const size_t *index, size_t count) {
         return NAN;
     double one = NAN, least = NAN;
     for (size_t i = 0; i < curve->x_count; i++) {
-        double low = low_of_point(context, i, index, count);
+        double low = bj_kit_quantile_of_point(curve, i, index, count, BJ_LOW_QUANTILE, context->scratch);
         one = fmin(one, curve->x[i] * low);
         if (isnan(low) || low >= least)
             continue;
@@ -204,52 +163,19 @@ static double find_ratio(void *argument, const size_t *index, size_t count) {
     return one / least;
 }
 
-/* Whether single rounds agree. */
-static bool is_stable(ratio_context *context) {
-    double least = INFINITY, most = 0;
-    for (size_t r = 0; r < context->curve->round_count; r++) {
-        double ratio = find_ratio(context, &r, 1);
-        if (isnan(ratio))
-            continue;
-        least = fmin(least, ratio);
-        most = fmax(most, ratio);
-    }
-    return most <= STABLE_SPREAD * least;
-}
-
-static bj_status fill_answer(bj_answer *answer, ratio_context *context, uint64_t seed, bj_error *error) {
-    size_t rounds = context->curve->round_count;
-    size_t *all = malloc(rounds * sizeof *all);
-    if (all == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", rounds);
-    bj_bootstrap bootstrap = {0};
-    bj_status status = bj_stats_bootstrap_rounds(rounds, RESAMPLES, seed, find_ratio, context, &bootstrap, error);
-    for (size_t i = 0; i < rounds; i++)
-        all[i] = i;
-    double value = find_ratio(context, all, rounds);
-    free(all);
-    double low = isnan(bootstrap.low) ? value : bootstrap.low, high = isnan(bootstrap.high) ? value : bootstrap.high;
-    bj_stats_free_bootstrap(&bootstrap);
-    if (status != BJ_OK)
-        return status;
+static void fill_answer(bj_answer *answer, const ratio_context *context, bj_estimate *ratio) {
     double most = context->curve->x[context->curve->x_count - 1];
-    if (isnan(value) || (context->fastest == most && value > STILL_FALLING * most)) {
-        answer->status = BJ_ANSWER_UNDETERMINED;
-        if (isnan(value))
-            snprintf(answer->reason, sizeof answer->reason, "no round has both one chain and several");
-        else
-            snprintf(answer->reason, sizeof answer->reason, "the time still falls at %.0f chains", most);
-        return BJ_OK;
+    if (isnan(ratio->value)) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no round has both one chain and several");
+        return;
     }
-    bool stable = is_stable(context);
-    answer->value = value;
-    answer->has_interval = true;
-    answer->interval[0] = fmin(value, low) * (1 - SYSTEMATIC);
-    answer->interval[1] = fmax(value, high) * (1 + SYSTEMATIC);
-    answer->confidence = rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED ? BJ_CONFIDENCE_LOW
-                         : stable                            ? BJ_CONFIDENCE_HIGH
-                                                             : BJ_CONFIDENCE_MEDIUM;
-    return BJ_OK;
+    if (context->fastest == most && ratio->value > STILL_FALLING * most) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time still falls at %.0f chains", most);
+        return;
+    }
+    bool stable = ratio->single[BJ_SINGLE_GREATEST] <= STABLE_SPREAD * ratio->single[BJ_SINGLE_LEAST];
+    bj_kit_widen(ratio, SYSTEMATIC, SYSTEMATIC);
+    bj_kit_fill_answer(answer, ratio, stable ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM);
 }
 
 static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
@@ -259,39 +185,39 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
     bj_status status = bj_data_put_answer(answers, "memory.parallelism", "count", &answer, error);
     if (status != BJ_OK)
         return status;
-    snprintf(answer->method, sizeof answer->method, "chains/%u", REVISION);
     if (curve == NULL || curve->round_count == 0) {
         bj_known_caches caches;
         bj_known_caches_read(request->earlier, &caches);
-        answer->status = BJ_ANSWER_UNDETERMINED;
-        snprintf(answer->reason, sizeof answer->reason, "%s",
-                 caches.count == 0 ? "the caches are not known" : "no buffer beyond the last cache was allowed");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
+                      caches.count == 0 ? "the caches are not known" : "no buffer beyond the last cache was allowed");
         return BJ_OK;
     }
     bj_data_cite_curve(answer, CURVE);
     ratio_context context = {.curve = curve, .scratch = malloc(curve->round_count * sizeof *context.scratch)};
     if (context.scratch == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    status = fill_answer(answer, &context, request->seed, error);
+    bj_estimate ratio;
+    bj_estimate_request resampling = {.rounds = curve->round_count,
+                                      .seed = request->seed,
+                                      .tolerance = TOLERANCE,
+                                      .statistic = find_ratio,
+                                      .context = &context};
+    status = bj_kit_estimate(&resampling, &ratio, error);
+    if (status == BJ_OK)
+        fill_answer(answer, &context, &ratio);
     free(context.scratch);
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"memory.parallelism", "count", 1, 1024, "independent misses in flight before time per miss stops falling"},
-};
-static const char *const needs[] = {"cache", NULL};
-static const char *const methods[] = {"chains", NULL};
-
 const bj_probe bj_probe_parallelism = {
     .name = "parallelism",
     .question = "How many independent misses can one core have in flight?",
-    .revision = REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .revision = 1,
+    .provides = (const bj_probe_key[]){{"memory.parallelism", "count", 1, 1024,
+                                        "independent misses in flight before time per miss stops falling"},
+                                       {0}},
+    .needs = (const char *const[]){"cache", NULL},
+    .methods = (const char *const[]){"chains", NULL},
     .cost_s = {1, 3, 15},
     .memory_bytes = {128u << 20, 256u << 20, 1024u << 20},
     .measure = measure,

@@ -126,21 +126,15 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"scheduler.slot_ms", "ms", 0.02, 10000, "how long a thread runs before another gets its cpu"},
-};
-static const char *const needs[] = {"contexts", NULL};
-static const char *const methods[] = {BJ_SLOT_WAITING_PEAK, BJ_SLOT_MODE, NULL};
-
 const bj_probe bj_probe_slot = {
     .name = "slot",
     .question = "How long does a thread run before the scheduler gives its cpu to another?",
     .revision = BJ_SLOT_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){
+            {"scheduler.slot_ms", "ms", 0.02, 10000, "how long a thread runs before another gets its cpu"}, {0}},
+    .needs = (const char *const[]){"contexts", NULL},
+    .methods = (const char *const[]){BJ_SLOT_WAITING_PEAK, BJ_SLOT_MODE, NULL},
     .cost_s = {1.3, 3, 10.5},
     .memory_bytes = {2u << 20, 2u << 20, 2u << 20},
     .measure = measure,

@@ -55,7 +55,7 @@ typedef struct {
 
 typedef struct {
     const bj_measure_request *request;
-    bj_sweep sweep;
+    bj_rounds rounds;
     bj_curves *samples;
     const char *spread_id, *packed_id;
     size_t page_bytes;
@@ -138,9 +138,9 @@ static bj_status record(tlb_run *run, const tlb_point *point, size_t round, doub
  */
 static bj_status walk(tlb_run *run, size_t count, double *ns, bj_error *error) {
     if (count <= CHEAP_PAGES)
-        return bj_sweep_walk(&run->sweep, run->sweep.places, count, ns, error);
+        return bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error);
     bj_machine *machine = run->request->machine;
-    bj_walk walk = {.arena = run->sweep.arena, .cpu = run->request->cpu, .places = run->sweep.places, .count = count};
+    bj_walk walk = {.arena = run->rounds.arena, .cpu = run->request->cpu, .places = run->rounds.places, .count = count};
     bj_walk_effort effort = {.repetitions = REPETITIONS};
     double samples[REPETITIONS] = {0};
     bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
@@ -155,13 +155,13 @@ static bj_status measure_point(tlb_run *run, const tlb_point *point, size_t roun
                                 .grain_bytes = GRAIN_BYTES,
                                 .count = (size_t)point->pages,
                                 .per_page = point->packed ? bj_tlb_count_per_page(point->pages) : 1};
-    size_t room = run->sweep.arena_bytes / run->page_bytes - bj_machine_count_pages(&shape);
-    shape.first_byte = bj_random_below(&run->sweep.random, room + 1) * run->page_bytes;
+    size_t room = run->rounds.arena_bytes / run->page_bytes - bj_machine_count_pages(&shape);
+    shape.first_byte = bj_random_below(&run->rounds.random, room + 1) * run->page_bytes;
     double ns = 0;
-    bj_status status = bj_sweep_reserve_places(&run->sweep, shape.count, error);
+    bj_status status = bj_kit_reserve_places(&run->rounds, shape.count, error);
     if (status != BJ_OK)
         return status;
-    bj_machine_order_pages(&shape, &run->sweep.random, run->sweep.places);
+    bj_machine_order_pages(&shape, &run->rounds.random, run->rounds.places);
     status = walk(run, shape.count, &ns, error);
     return status == BJ_OK ? record(run, point, round, ns, error) : status;
 }
@@ -171,7 +171,7 @@ static bj_status measure_points(tlb_run *run, size_t round, double share, double
     uint32_t order[POINTS_MAX];
     for (size_t i = 0; i < run->point_count; i++)
         order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->sweep.random, order, run->point_count);
+    bj_random_shuffle_u32(&run->rounds.random, order, run->point_count);
     for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
         const tlb_point *point = &run->points[order[i]];
         if (point->pages > run->most_pages)
@@ -188,9 +188,9 @@ static bj_status measure_points(tlb_run *run, size_t round, double share, double
 }
 
 static bj_status measure_round(tlb_run *run, size_t round, double share, double shares, bj_error *error) {
-    bj_status status = bj_sweep_open_arena(&run->sweep, (size_t)LEAST_HUGE_PAGES * run->page_bytes, error);
-    run->sweep.pages_fixed = true;
-    run->most_pages = fmin(run->most_pages, floor((double)run->sweep.arena_bytes / (double)run->page_bytes));
+    bj_status status = bj_kit_open_arena(&run->rounds, (size_t)LEAST_HUGE_PAGES * run->page_bytes, error);
+    run->rounds.pages_fixed = true;
+    run->most_pages = fmin(run->most_pages, floor((double)run->rounds.arena_bytes / (double)run->page_bytes));
     return status == BJ_OK ? measure_points(run, round, share, shares, error) : status;
 }
 
@@ -218,15 +218,16 @@ static bj_status measure_base(tlb_run *run, const effort_plan *plan, bj_error *e
     run->most_pages = fmin(plan->most_pages, floor(bytes / page));
     if (run->most_pages < LEAST_PAGES)
         return BJ_OK;
-    bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE, (size_t)(run->most_pages * page), plan->repetitions);
-    run->sweep.pages = BJ_PAGES_BASE;
-    run->sweep.arena_bytes = (size_t)(run->most_pages * page);
+    bj_kit_open_rounds(&run->rounds, request, "tlb", run->samples, RANDOM_PURPOSE);
+    bj_kit_plan_arena(&run->rounds, (size_t)(run->most_pages * page), plan->repetitions);
+    run->rounds.pages = BJ_PAGES_BASE;
+    run->rounds.arena_bytes = (size_t)(run->most_pages * page);
     run->spread_id = BJ_TLB_SPREAD;
     run->packed_id = BJ_TLB_PACKED;
     run->point_count = 0;
     add_grid(run);
     bj_status status = measure_rounds(run, plan->rounds, 0, HUGE_FROM, error);
-    bj_sweep_free(&run->sweep);
+    bj_kit_close_rounds(&run->rounds);
     return status;
 }
 
@@ -262,7 +263,7 @@ static bj_status measure_huge_rounds(tlb_run *run, const effort_plan *plan, bj_e
         inside->most_pages = INSIDE_LAST;
         plan_inside(inside);
         status = measure_points(inside, round, share, 0, error);
-        run->sweep = inside->sweep;
+        run->rounds = inside->rounds;
     }
     free(inside);
     return status;
@@ -276,15 +277,16 @@ static bj_status measure_huge(tlb_run *run, const effort_plan *plan, bj_error *e
         return BJ_OK;
     run->page_bytes = huge_bytes;
     run->most_pages = floor(bytes / (double)huge_bytes);
-    bj_sweep_init(&run->sweep, request, RANDOM_PURPOSE_HUGE, (size_t)run->most_pages * huge_bytes, plan->repetitions);
-    run->sweep.pages = BJ_PAGES_HUGE;
-    run->sweep.pages_fixed = true;
+    bj_kit_open_rounds(&run->rounds, request, "tlb", run->samples, RANDOM_PURPOSE_HUGE);
+    bj_kit_plan_arena(&run->rounds, (size_t)run->most_pages * huge_bytes, plan->repetitions);
+    run->rounds.pages = BJ_PAGES_HUGE;
+    run->rounds.pages_fixed = true;
     run->spread_id = BJ_TLB_HUGE_SPREAD;
     run->packed_id = BJ_TLB_HUGE_PACKED;
     run->point_count = 0;
     add_grid(run);
     bj_status status = measure_huge_rounds(run, plan, error);
-    bj_sweep_free(&run->sweep);
+    bj_kit_close_rounds(&run->rounds);
     /* None granted, or no more of them: what there is has to do. */
     return status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_RESOURCE ? BJ_OK : status;
 }
@@ -303,26 +305,21 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return status;
 }
 
-static const bj_probe_key provides[] = {
-    {"tlb.levels", "count", 1, 8, "TLB levels seen with base pages"},
-    {"tlb.L<n>.entries", "count", 2, 1e6, "pages that the level holds for a program"},
-    {"tlb.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level, over that of a hit in it"},
-    {"tlb.huge.levels", "count", 1, 8, "TLB levels seen with huge pages"},
-    {"tlb.huge.L<n>.entries", "count", 2, 1e6, "huge pages that the level holds"},
-    {"tlb.huge.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level with huge pages"},
-};
-static const char *const needs[] = {"page", NULL};
-static const char *const methods[] = {"paired_walks", NULL};
-
 const bj_probe bj_probe_tlb = {
     .name = "tlb",
     .question = "How many pages do the TLBs hold, and what does it cost to miss them?",
     .revision = BJ_TLB_REVISION,
-    .provides = provides,
-    .provides_count = sizeof provides / sizeof provides[0],
-    .needs = needs,
-    .methods = methods,
-    .requires_cpus = 1,
+    .provides =
+        (const bj_probe_key[]){
+            {"tlb.levels", "count", 1, 8, "TLB levels seen with base pages"},
+            {"tlb.L<n>.entries", "count", 2, 1e6, "pages that the level holds for a program"},
+            {"tlb.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level, over that of a hit in it"},
+            {"tlb.huge.levels", "count", 1, 8, "TLB levels seen with huge pages"},
+            {"tlb.huge.L<n>.entries", "count", 2, 1e6, "huge pages that the level holds"},
+            {"tlb.huge.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level with huge pages"},
+            {0}},
+    .needs = (const char *const[]){"page", NULL},
+    .methods = (const char *const[]){"paired_walks", NULL},
     .cost_s = {2, 4, 15},
     .memory_bytes = {384u << 20, 512u << 20, 1024u << 20},
     .measure = measure,

@@ -2,7 +2,7 @@
 #ifndef BJ_PROBES_TLB_TLB_WALKS_H
 #define BJ_PROBES_TLB_TLB_WALKS_H
 
-#include "probes/kit/sweep.h"
+#include "probes/kit/walks.h"
 
 #define BJ_TLB_SPREAD "tlb.spread"
 #define BJ_TLB_PACKED "tlb.packed"

@@ -1,0 +1,77 @@
+/* Answers from rounds: value, interval and confidence, by one rule for all probes.
+ *
+ * The rule: an answer is right within its tolerance. Resampling the rounds shows how often other rounds would have said
+ * the same within it (the support): `high` wants 99 in 100, `medium` 90, and neither comes from fewer rounds than an
+ * interval needs or beside an interval that is wider than the tolerance. What a probe knows besides (a curve that has
+ * no clear step, a level in doubt) can only lower that. */
+#ifndef BJ_PROBES_KIT_ESTIMATE_H
+#define BJ_PROBES_KIT_ESTIMATE_H
+
+#include "probes/probe.h"
+#include "stats/bootstrap.h"
+
+#define BJ_SUPPORT_HIGH 0.99
+#define BJ_SUPPORT_MEDIUM 0.9
+/* Enough for the moved-out percentiles of six rounds to leave out a replicate (stats/bootstrap.h). */
+#define BJ_KIT_RESAMPLES 400u
+
+/* What single rounds say by themselves. */
+enum { BJ_SINGLE_LEAST, BJ_SINGLE_LOW, BJ_SINGLE_HIGH, BJ_SINGLE_GREATEST, BJ_SINGLE_COUNT };
+
+typedef struct {
+    double value; /* NaN: no answer */
+    double interval[2];
+    double support;   /* share of the resamples that say the same as all rounds */
+    double tolerance; /* that was asked for */
+    size_t rounds;
+    double single[BJ_SINGLE_COUNT]; /* least, tenth and nine tenths, greatest; NaN: no round answers alone */
+} bj_estimate;
+
+typedef struct {
+    size_t rounds;
+    size_t resamples; /* 0: BJ_KIT_RESAMPLES */
+    uint64_t seed;
+    double tolerance; /* as a share of the value; 0: the same number */
+    bj_bootstrap_statistic statistic;
+    void *context;
+} bj_estimate_request;
+
+/* The statistic of all rounds, and of resamples of them. The interval holds the value. */
+bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* A quantile of values, one a round. */
+bj_status bj_kit_estimate_values(const double *of_round, size_t count, double quantile, double tolerance, uint64_t seed,
+                                 bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* The same of the rounds that have one point of a curve. */
+bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
+                                bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* Moves the ends of the interval out by shares of themselves: what is left of disturbance in the quietest samples. */
+void bj_kit_widen(bj_estimate *estimate, double low_share, double high_share);
+
+/* The rule; `most` is what the probe knows besides. */
+bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most);
+/* The confidence that a share of agreement earns by itself. */
+bj_confidence bj_kit_judge_support(double support);
+bj_confidence bj_kit_least(bj_confidence a, bj_confidence b);
+/* Whether an interval promises more than the tolerance: from value (1 - t) to value (1 + t), as a ratio of its ends. */
+bool bj_kit_is_wide(const double interval[2], double tolerance);
+
+/* Value, interval and confidence by the rule; the status stays ok. */
+void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confidence most);
+/* The rounds differ: the answer stands, but `medium` at most. */
+void bj_kit_call_unstable(bj_answer *answer, const char *reason, ...) BJ_PRINTF(2, 3);
+/* No value, and why. */
+void bj_kit_refuse(bj_answer *answer, bj_answer_status status, const char *reason, ...) BJ_PRINTF(3, 4);
+/* An answer of which the key is made as by printf. */
+bj_status bj_kit_put_answer(bj_answers *answers, const char *unit, bj_answer **answer, bj_error *error, const char *key,
+                            ...) BJ_WARN_UNUSED BJ_PRINTF(5, 6);
+/* The number of an earlier answer, of which the key is made as by printf; NaN: there is none. */
+double bj_kit_find_number(const bj_answers *earlier, const char *key, ...) BJ_PRINTF(2, 3);
+
+/* A quantile of the rounds of a point; `index` chooses rounds (NULL: the first `count`). `scratch` has room for them.
+ */
+double bj_kit_quantile_of_point(const bj_curve *curve, size_t point, const size_t *index, size_t count, double quantile,
+                                double *scratch);
+/* The rounds that have the point, in `values`; how many. */
+size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values);
+
+#endif

@@ -276,7 +276,8 @@ def compare_all(options, work):
             different.append(name)
             diff += diff_golden(name, read_golden(name), text)
     left_over = list_left_over(options, names)
-    print("\n".join(diff[:DIFF_LINES]))
+    for line in diff[:DIFF_LINES]:
+        print(line)
     if len(diff) > DIFF_LINES:
         print("... and %d lines more" % (len(diff) - DIFF_LINES))
     for name in left_over:
@@ -319,8 +320,10 @@ def main():
     parser.add_argument("--other-libm", action="store_true",
                         help="with the mathematical functions that glibc has for processors without FMA")
     parser.add_argument("--keep", metavar="DIR", help="the profiles of the zoo, whole, for a look at what differs")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
+    if options.what != "zoo" and options.effort != "quick":
+        parser.error("--effort is for zoo")
     if options.other_libm and not has_other_libm():
         print("this C library computes alike whatever it is told: skipped")
         return 77

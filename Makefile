@@ -24,7 +24,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check deps install uninstall lint format accuracy bench fuzz clean help
+.PHONY: all build run check deps install uninstall lint format accuracy goldens bench fuzz clean help
 
 all: build
 
@@ -41,21 +41,21 @@ run:
 	if [ $$status -le 1 ]; then build/blackjack show '$(PROFILE)' || exit; fi; exit $$status
 
 # The tests of the plain build come last, so that the output ends with their summary. The sanitizers go without the
-# tests of label sim: the same code on many more machines, six minutes of it there.
+# tests of labels sim and golden: the same code on many more machines, six minutes of it there.
 check:
 	@scripts/deps.sh check
 	@echo "== gcc, warnings are errors"
 	@cmake -S . -B build-gcc -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON >/dev/null
 	@$(CMAKE_BUILD) build-gcc --parallel $(JOBS)
-	@echo "== clang, warnings are errors; unit tests"
+	@echo "== clang, warnings are errors; unit tests, some of the pinned answers"
 	@cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON >/dev/null
 	@$(CMAKE_BUILD) build-clang --parallel $(JOBS)
-	@cd build-clang && $(CTEST) -L unit
+	@cd build-clang && $(CTEST) -L 'unit|few'
 	@echo "== address and undefined-behaviour sanitizers; unit and command-line tests"
 	@cmake -S . -B build-sanitize -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON -DBJ_SANITIZE=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
 	@$(CMAKE_BUILD) build-sanitize --parallel $(JOBS)
-	@cd build-sanitize && $(CTEST) -LE 'structure|sim'
+	@cd build-sanitize && $(CTEST) -LE 'structure|sim|golden'
 	@echo "== gcc, release; all tests"
 	@cd build-gcc && $(CTEST)
 
@@ -89,6 +89,11 @@ format:
 accuracy bench: build
 	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
 
+# After a change of an answer that is meant. What is written depends on the source alone: simulated runs have no clock.
+goldens: build
+	@for what in curves methods zoo 'zoo --effort normal'; do \
+		python3 tests/golden/golden.py --program build/blackjack --renew $$what || exit; done
+
 # All three formats in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:
 	@scripts/deps.sh fuzz
@@ -111,6 +116,7 @@ help:
 	@echo "make lint           clang-format, cppcheck, clang-tidy"
 	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
+	@echo "make goldens        renew the pinned answers of tests/golden/; the diff belongs to the change that made it"
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
 	@echo "make clean          remove the build folders"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The accuracy table: published curves, the zoo, random machines; then whether `compare` tells machines apart. Arguments go
-# to accuracy.py.
+# The accuracy table: published curves, the zoo, random machines; then whether `compare` tells machines apart, and whether
+# the zoo's answers at effort normal are the pinned ones. Arguments go to accuracy.py.
 set -eu
 cd "$(dirname "$0")/.."
 python3 bench/accuracy.py --program build/blackjack --seeds "${SEEDS:-5}" --random "${RANDOM_MACHINES:-40}" \
     -o build/accuracy.md "$@"
 python3 bench/compare.py --program build/blackjack -o build/compare.md
+python3 tests/golden/golden.py --program build/blackjack --effort normal zoo

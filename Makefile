@@ -1,7 +1,7 @@
 # The front door: a thin layer over CMake. `make help` lists the targets.
 #
 #   build           what people use; cmake -B build && cmake --build build gives the same
-#   build-gcc, build-clang, build-sanitize    what the checks use
+#   build-gcc, build-clang, build-sanitize, build-threads    what the checks use
 #   build-fuzz      the fuzzers and what they found
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -24,7 +24,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check deps install uninstall lint format accuracy goldens bench fuzz clean help
+.PHONY: all build run check check-threads deps install uninstall lint format accuracy goldens bench fuzz clean help
 
 all: build
 
@@ -58,6 +58,24 @@ check:
 	@cd build-sanitize && $(CTEST) -LE 'structure|sim|golden'
 	@echo "== gcc, release; all tests"
 	@cd build-gcc && $(CTEST)
+
+# Every test that starts threads. Their targets and their names differ in one character.
+THREAD_TESTS = native.crowds native.streams native.walks lib.reader lib.runs unit.base_file unit.platform_cpu
+THREAD_TARGETS = $(subst .,_,$(THREAD_TESTS))
+THREAD_REGEX = ^($(shell echo $(THREAD_TESTS) | tr ' ' '|'))$$
+
+# The sanitizer lays out memory by fixed addresses, which some kernels' random layout meets: then it ends at once with
+# "unexpected memory mapping". So no random layout where it may be switched off (containers may forbid it).
+check-threads:
+	@scripts/deps.sh check
+	@echo "== thread sanitizer; all tests that start threads"
+	@cmake -S . -B build-threads -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON -DBJ_SANITIZE_THREAD=ON \
+		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
+	@$(CMAKE_BUILD) build-threads --parallel $(JOBS) --target $(THREAD_TARGETS)
+	@if setarch -R true 2>/dev/null; then fixed="setarch -R"; else fixed=; fi; cd build-threads && \
+	if TSAN_OPTIONS="second_deadlock_stack=1 $$TSAN_OPTIONS" $$fixed $(CTEST) --no-tests=error -R '$(THREAD_REGEX)'; \
+	then echo "check-threads: no race found"; \
+	else echo "check-threads: something was found, see above" >&2; exit 1; fi
 
 deps:
 	@scripts/deps.sh run
@@ -103,13 +121,14 @@ fuzz:
 	@tests/fuzz/run.sh build-fuzz $(MINUTES)
 
 clean:
-	rm -rf build build-gcc build-clang build-sanitize build-fuzz
+	rm -rf build build-gcc build-clang build-sanitize build-threads build-fuzz
 
 help:
 	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
 	@echo "make run            packages, build, measure this machine into $(PROFILE), show the answer"
 	@echo "                    RUN_ARGS=\"--effort quick\" goes to 'blackjack run', PROFILE=FILE elsewhere"
 	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
+	@echo "make check-threads  packages, the tests that start threads under ThreadSanitizer"
 	@echo "make deps           see to the packages that run and check need; does nothing when they are there"
 	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"
 	@echo "make uninstall      remove what install put there (same DESTDIR)"

@@ -12,7 +12,7 @@ add_library(libblackjack SHARED $<TARGET_OBJECTS:bj_lib>)
 target_include_directories(libblackjack INTERFACE include)
 target_link_libraries(libblackjack PRIVATE bj_core)
 target_link_options(libblackjack PRIVATE -Wl,--version-script=${BJ_MAP})
-if(NOT BJ_SANITIZE) # the sanitizers' runtime is in the program
+if(NOT BJ_SANITIZERS) # the sanitizers' runtime is in the program
   target_link_options(libblackjack PRIVATE -Wl,--no-undefined)
 endif()
 set_target_properties(libblackjack PROPERTIES

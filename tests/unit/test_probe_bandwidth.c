@@ -187,6 +187,20 @@ static void test_measures_streams(void **state) {
     assert_true(largest[1] > largest[0]);
 }
 
+/* No buffer beyond the last level is allowed: memory's rate is not to be had. */
+static void test_little_memory(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, small_machine, TESTED_MIB / 4);
+    assert_int_equal(measure_probe(&m, "bandwidth"), BJ_OK);
+    const bj_curve *curve = get_curve(&m, "bandwidth.read");
+    assert_true(curve->x_count > 0 && curve->x[curve->x_count - 1] <= 256 * KIB);
+    run_analysis(&m.made, "bandwidth");
+    expect_answer(&m.made, "cache.L1.read_gbs", 100, 0.001, BJ_CONFIDENCE_HIGH);
+    expect_undetermined(&m.made, "memory.read_gbs", "no buffer");
+    close_measuring(&m);
+}
+
 static void test_measures_nothing(void **state) {
     (void)state;
     measuring m;
@@ -217,6 +231,7 @@ int main(void) {
         cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_a_buffer_near_the_nearer_level),
         cmocka_unit_test(test_measures_streams),
+        cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_measures_nothing),
         cmocka_unit_test(test_behaves),
     };

@@ -69,6 +69,27 @@ static void round_numbers(const bj_curves *samples, bj_answer *answer) {
     answer->has_p = answer->has_p && answer->p >= 0 && answer->p <= 1;
 }
 
+/* The part of a key that names a level, "cache.L2." of "cache.L2.read_gbs"; 0: it names none. */
+static size_t measure_level_part(const char *key) {
+    const char *at = strstr(key, ".L");
+    size_t digits = at != NULL ? strspn(at + 2, "0123456789") : 0;
+    return digits > 0 && at[2 + digits] == '.' ? (size_t)(at - key) + 3 + digits : 0;
+}
+
+/* What is said of a level is no surer than that there is such a level, which is told by the surest answer that the
+ * probe before has about it. */
+static void cap_by_level(const bj_answers *earlier, bj_answer *answer) {
+    size_t length = measure_level_part(answer->key);
+    bj_confidence surest = BJ_CONFIDENCE_NONE;
+    for (size_t i = 0; length > 0 && i < earlier->count; i++) {
+        const bj_answer *other = &earlier->items[i];
+        if (strncmp(other->key, answer->key, length) == 0 && bj_data_has_value(other) && other->confidence > surest)
+            surest = other->confidence;
+    }
+    if (surest != BJ_CONFIDENCE_NONE && answer->confidence > surest)
+        answer->confidence = surest;
+}
+
 static void complete_texts(const bj_probe *probe, const char *method, bj_answer *answer) {
     if (answer->status == BJ_ANSWER_OK)
         answer->reason[0] = '\0';
@@ -102,6 +123,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
         check_range(key, answer);
         round_numbers(samples, answer);
         drop_missing_evidence(samples, answer);
+        cap_by_level(request->earlier, answer);
         complete_texts(probe, request->method, answer);
         snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }

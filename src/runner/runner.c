@@ -6,12 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "data/number.h"
 #include "platform/limits.h"
 #include "runner/disturbance.h"
 #include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
+
+/* Late rounds draw from a random stream of their own. */
+#define LATE_STREAM 1u
+/* Of what a probe cost: three late rounds beside some ten, without exploring. */
+#define LATE_COST 0.3
 
 typedef struct {
     bj_machine *machine;
@@ -22,7 +28,8 @@ typedef struct {
     double start_s, done_cost_s, fraction;
     bj_pace pace;
     bj_disturbance disturbance;
-    bool stop; /* the report said so */
+    bool stop;    /* the report said so */
+    bool is_late; /* all probes have run, and are being continued */
 } run_state;
 
 static double read_elapsed(const run_state *state) {
@@ -34,13 +41,15 @@ static double read_elapsed(const run_state *state) {
 static double cost_of(const run_state *state, size_t index) {
     const bj_probe *probe = state->order[index];
     bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
-    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3);
+    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3) * (state->is_late ? LATE_COST : 1);
 }
 
+/* Of the probes from `first` on, and of what is to come after all. */
 static double cost_from(const run_state *state, size_t first) {
     double sum = 0;
-    for (size_t i = first; i < state->count; i++)
-        sum += cost_of(state, i);
+    bool late_to_come = state->plan->late_rounds > 0 && !state->is_late;
+    for (size_t i = 0; i < state->count; i++)
+        sum += cost_of(state, i) * ((i >= first) + (late_to_come ? LATE_COST : 0));
     return sum;
 }
 
@@ -108,13 +117,17 @@ static uint64_t memory_for_probe(const bj_machine_facts *facts) {
     return quarter > held && quarter - held > least ? quarter - held : least;
 }
 
-static bj_measure_request make_request(run_state *state, const bj_probe *probe, const bj_answers *earlier) {
+/* more_rounds 0: the probe's own plan. */
+static bj_measure_request make_request(run_state *state, const bj_probe *probe, const bj_answers *earlier,
+                                       unsigned more_rounds) {
     double share = share_s(state);
+    uint64_t seed = bj_runner_seed_probe(state->plan->seed, probe->name);
     return (bj_measure_request){
         .machine = state->machine,
         .cpu = state->plan->cpu,
         .effort = state->plan->effort,
-        .seed = bj_runner_seed_probe(state->plan->seed, probe->name),
+        .seed = more_rounds > 0 ? bj_random_mix(seed, LATE_STREAM) : seed,
+        .more_rounds = more_rounds,
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
         .memory_bytes = memory_for_probe(&state->machine->facts),
         .method = bj_runner_has_method(probe, state->plan->method) ? state->plan->method : NULL,
@@ -153,7 +166,7 @@ static bj_status question_probe(run_state *state, const bj_probe *probe, bj_curv
     if (status != BJ_OK)
         return status;
     bool runs = may_run(state, probe, outcome, trouble);
-    bj_measure_request request = make_request(state, probe, &earlier);
+    bj_measure_request request = make_request(state, probe, &earlier, 0);
     if (runs) {
         bj_status measured = probe->measure(&request, samples, trouble);
         if (measured == BJ_ERR_INTERRUPTED || (measured != BJ_OK && state->stop)) {
@@ -218,6 +231,41 @@ static bj_status run_probe(run_state *state, bj_error *error) {
     return status;
 }
 
+/* More rounds of a probe that has samples, filed with them. Trouble is no reason to lose what there is. */
+static bj_status continue_probe(run_state *state, const bj_probe *probe, bj_error *error) {
+    bj_profile *profile = state->profile;
+    bj_curves samples = {0};
+    bj_answers earlier = {0};
+    bj_error trouble = {""};
+    state->fraction = 0;
+    bj_status status = bj_data_copy_curves(&profile->curves, probe->name, &samples, error);
+    if (status == BJ_OK && samples.count > 0 && share_s(state) > 0) {
+        status = bj_runner_list_earlier(&profile->answers, probe, &earlier, error);
+        bj_measure_request request = make_request(state, probe, &earlier, state->plan->late_rounds);
+        bj_status measured = status == BJ_OK ? probe->measure(&request, &samples, &trouble) : status;
+        if (measured == BJ_ERR_INTERRUPTED || (measured != BJ_OK && state->stop)) {
+            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted during late rounds of %s", probe->name);
+        } else if (measured == BJ_OK) {
+            bj_data_drop_curves(&profile->curves, probe->name);
+            status = bj_data_copy_curves(&samples, probe->name, &profile->curves, error);
+        }
+    }
+    free(earlier.items);
+    bj_data_free_curves(&samples);
+    return status;
+}
+
+/* Rounds at the other end of the run: what a neighbour did for a minute falls on the first or on these, not on both. */
+static bj_status run_late_rounds(run_state *state, bj_error *error) {
+    bj_status status = BJ_OK;
+    state->is_late = true;
+    for (state->index = 0; state->index < state->count && status == BJ_OK; state->index++) {
+        status = continue_probe(state, state->order[state->index], error);
+        state->done_cost_s += cost_of(state, state->index);
+    }
+    return status == BJ_OK ? bj_runner_reanalyse(state->profile, error) : status;
+}
+
 /* With --resume: what the profile holds is not asked again. */
 static void skip_done(run_state *state) {
     size_t kept = 0;
@@ -260,7 +308,11 @@ static bj_status run_all(run_state *state, bj_error *error) {
             (void)bj_base_set_error(error, status, "%.300s; %s was measured and is lost", trouble.text,
                                     state->order[state->index]->name);
     }
-    if (status != BJ_ERR_INTERRUPTED)
+    if (status == BJ_OK && state->plan->late_rounds == 0)
+        return BJ_OK;
+    if (status == BJ_OK)
+        status = run_late_rounds(state, error);
+    if (status != BJ_OK && status != BJ_ERR_INTERRUPTED)
         return status;
     bj_error trouble;
     bj_status journal = write_journal(state, &trouble);

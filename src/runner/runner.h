@@ -22,9 +22,10 @@ typedef struct {
     bj_effort effort;
     double budget_s; /* INFINITY: none */
     uint64_t seed;
-    const char *method; /* NULL: defaults */
-    int cpu;            /* OS number, one of the machine's */
-    const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
+    const char *method;   /* NULL: defaults */
+    int cpu;              /* OS number, one of the machine's */
+    const char *output;   /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
+    unsigned late_rounds; /* so many more of every probe after all have run, then all is analysed again; 0: none */
     bool keep_done; /* --resume: probes that the profile holds with status ok at today's revision are not run again */
     /* True: stop. Called outside timed regions. */
     bool (*report)(void *context, const bj_progress *progress);

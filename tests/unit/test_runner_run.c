@@ -36,7 +36,7 @@ static struct {
     bj_status measured, analysed;
     double value; /* of alpha.size_bytes */
     double seconds;
-    bool forget, ask_progress, stray_key;
+    bool forget, ask_progress, stray_key, fail_late;
     const char *log[16];
     size_t log_count;
     bj_measure_request seen; /* the last request */
@@ -54,14 +54,18 @@ static bj_status measure_as(const char *name, const bj_measure_request *request,
         if (script.ask_progress && request->report_progress(request->progress_context, i / 4.0))
             return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped");
     }
+    if (script.fail_late && request->more_rounds > 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory");
     if (script.measured != BJ_OK)
         return bj_base_set_error(error, script.measured, "the wheel came off");
-    bj_curve *curve;
     char id[32];
     snprintf(id, sizeof id, "%s.curve", name);
-    bj_status status = bj_data_add_curve(samples, id, name, &curve, error);
-    for (int i = 0; i < 5 && status == BJ_OK; i++)
-        status = bj_data_record_sample(curve, 1024 << i, 0, 1.0 / (i + 1), error);
+    bj_curve *curve = (bj_curve *)bj_data_find_curve(samples, id);
+    bj_status status = curve == NULL ? bj_data_add_curve(samples, id, name, &curve, error) : BJ_OK;
+    size_t first = curve->round_count, rounds = request->more_rounds > 0 ? request->more_rounds : 1;
+    for (size_t r = first; r < first + rounds; r++)
+        for (int i = 0; i < 5 && status == BJ_OK; i++)
+            status = bj_data_record_sample(curve, 1024 << i, r, 1.0 / (i + 1), error);
     return status;
 }
 
@@ -114,6 +118,14 @@ static bj_status analyse_gamma(const bj_curves *samples, const bj_analyse_reques
     (void)samples;
     (void)request;
     return put(answers, "gamma.x", "count", 3, error);
+}
+
+static bj_status analyse_rates(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                               bj_error *error) {
+    (void)samples;
+    (void)request;
+    bj_status status = put(answers, "alpha.L1.rate", "count", 3, error);
+    return status == BJ_OK ? put(answers, "alpha.L11.rate", "count", 3, error) : status;
 }
 
 static const bj_probe_key alpha_keys[] = {
@@ -548,6 +560,62 @@ static void overlapping_patterns_delete_no_answers(void **state) {
     assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
 }
 
+static void late_rounds_are_filed_and_analysed(void **state) {
+    (void)state;
+    plan.late_rounds = 3;
+    assert_int_equal(bj_runner_run(&machine, &plan, &profile, &error), BJ_OK);
+    /* alpha and beta first, as they need each other, then both again; gamma cannot run here at all. */
+    assert_int_equal(script.log_count, 4);
+    assert_string_equal(script.log[2], "alpha");
+    assert_string_equal(script.log[3], "beta");
+    assert_int_equal(script.seen.more_rounds, 3);
+    assert_true(script.seen.seed != bj_runner_seed_probe(1, "beta"));
+    assert_int_equal(bj_data_find_curve(&profile.curves, "alpha.curve")->round_count, 4);
+    assert_int_equal(bj_data_find_curve(&profile.curves, "beta.curve")->round_count, 4);
+    assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
+    assert_true(bj_data_find_answer(&profile.answers, "alpha.size_bytes")->has_claimed);
+}
+
+static void late_rounds_that_fail_lose_nothing(void **state) {
+    (void)state;
+    const char *one[] = {"alpha"};
+    plan.probes = one;
+    plan.probe_count = 1;
+    plan.late_rounds = 2;
+    script.fail_late = true;
+    assert_int_equal(bj_runner_run(&machine, &plan, &profile, &error), BJ_OK);
+    assert_int_equal(bj_data_find_curve(&profile.curves, "alpha.curve")->round_count, 1);
+    assert_true(bj_data_find_answer(&profile.answers, "alpha.size_bytes")->value == 32768);
+    assert_int_equal(bj_profile_find_probe(&profile, "alpha")->status, BJ_ANSWER_OK);
+}
+
+/* What is said of a level is no surer than the level: here by an answer of alpha that is low, and gamma's about it. */
+static void answers_are_no_surer_than_their_level(void **state) {
+    (void)state;
+    bj_answers earlier = {0}, answers = {0};
+    bj_answer *level;
+    bj_curves samples = {0};
+    assert_int_equal(bj_data_put_answer(&earlier, "alpha.L1.latency_ns", "ns", &level, &error), BJ_OK);
+    level->value = 1;
+    level->confidence = BJ_CONFIDENCE_LOW;
+    const bj_analyse_request request = {.earlier = &earlier, .seed = 1};
+    static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, ""}, {0}};
+    bj_probe prober = gamma_probe;
+    prober.provides = keys;
+    prober.analyse = analyse_rates;
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_LOW);
+    assert_int_equal(bj_data_find_answer(&answers, "alpha.L11.rate")->confidence, BJ_CONFIDENCE_HIGH);
+    /* The surest answer about the level counts. */
+    assert_int_equal(bj_data_put_answer(&earlier, "alpha.L1.size", "bytes", &level, &error), BJ_OK);
+    level->value = 1;
+    level->confidence = BJ_CONFIDENCE_MEDIUM;
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_MEDIUM);
+    bj_data_free_answers(&answers);
+    bj_data_free_answers(&earlier);
+}
+
 static void streams_of_probes_differ(void **state) {
     (void)state;
     assert_true(bj_runner_seed_probe(1, "alpha") != bj_runner_seed_probe(1, "beta"));
@@ -580,6 +648,9 @@ int main(void) {
         TEST(wrong_names_and_circles_are_errors),
         TEST(costs_add_up_and_memory_does_not),
         TEST(a_run_answers_everything),
+        TEST(late_rounds_are_filed_and_analysed),
+        TEST(late_rounds_that_fail_lose_nothing),
+        TEST(answers_are_no_surer_than_their_level),
         TEST(overlapping_patterns_delete_no_answers),
         TEST(answers_are_rounded_but_sampled_x_are_not),
         TEST(implausible_values_fail),

@@ -8,6 +8,7 @@
  * high quantiles of the rounds. */
 #include <math.h>
 
+#include "probes/bandwidth/bandwidth_constants.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "probes/kit/walks.h"
@@ -16,16 +17,11 @@
 #define RANDOM_PURPOSE 0x62616e64u
 #define MIB 1048576.0
 
-/* A pass leaves little in a nearer level that is a quarter of the buffer, whatever its replacement: at random, a line
- * survives with probability h = exp(-4 (1 - h)), one in fifty. At half, it is one in five, but none under LRU: no
- * better than medium. */
+/* Of the nearer level; see bandwidth_constants.h. */
 #define OVER_NEARER 4.0
-#define OVER_NEARER_SURE 3.0
-#define OVER_NEARER_LEAST 1.8
 /* Frames of base pages overfill some sets of a cache long before it is full. */
 #define OF_LEVEL 0.5
 #define OF_LEVEL_MOST 0.85
-#define OVER_LAST 4.0
 #define POINTS_MAX (BJ_KNOWN_CACHES_MAX + 1)
 #define REPETITIONS 3u
 /* A pass over more than this is timed in parts, a batch each: one disturbance spoils one part. They are not the best of
@@ -33,13 +29,6 @@
 #define PART_BYTES (8 * MIB)
 #define PARTS_MAX 32u
 #define HIGH_OF_PARTS 0.8
-#define HIGH_QUANTILE (1 - BJ_LOW_QUANTILE)
-/* Rounds that differ by more than this saw different machines: neighbours that come and go. */
-#define STABLE_SPREAD 1.25
-/* What is left of disturbance in the quietest samples, as of the clock probe, and the caches' own in the buffers. */
-#define SYSTEMATIC 0.02
-/* A rate is right within a tenth. */
-#define TOLERANCE 0.1
 
 typedef struct {
     unsigned rounds;
@@ -197,7 +186,7 @@ static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, size_t po
 static bj_confidence trust_buffer(double bytes, const bj_known_caches *caches, size_t level) {
     double nearer = find_nearer(caches, level);
     if (level == caches->count)
-        return bytes >= OVER_LAST * 0.9 * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_LOW;
+        return bytes >= OVER_LAST * CUT * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_LOW;
     return bytes >= OVER_NEARER_SURE * nearer ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
 }
 
@@ -224,7 +213,7 @@ static void open_interval(bj_answer *answer, double bytes, const bj_known_caches
 static size_t find_point(const bj_curve *curve, const bj_known_caches *caches, size_t level) {
     double nearer = find_nearer(caches, level);
     size_t point = 0;
-    while (point < curve->x_count && curve->x[point] < OVER_NEARER_LEAST * 0.9 * nearer)
+    while (point < curve->x_count && curve->x[point] < OVER_NEARER_LEAST * CUT * nearer)
         point++;
     if (level < caches->count && (point == curve->x_count || curve->x[point] > caches->fits_bytes[level]))
         return curve->x_count;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probes/clock/clock_constants.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/rounds.h"
 #include "stats/quantile.h"
@@ -13,14 +14,6 @@
 #define CURVE "clock.add"
 #define RANDOM_PURPOSE 0x636c6b21u
 #define REPETITIONS 7u
-/* Rounds that differ by more than this have run at different clocks (turbo, a busy sibling, a throttled cpu). */
-#define STABLE_SPREAD 1.05
-#define LOW_OF_ROUND 0.25
-/* What is left of disturbance in the quietest samples: they are never faster than the truth, and may be slower by this.
- */
-#define SYSTEMATIC 0.01
-/* A clock is right within this. */
-#define TOLERANCE 0.01
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {8, 16, 40};
 
@@ -49,8 +42,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return bj_kit_run_rounds(&rounds, &plan, error);
 }
 
-/* One value a round: low, since disturbance adds time, but not the lowest: a repetition is a difference of two times,
- * and a disturbance of the first makes it too small. */
+/* One value a round. */
 static size_t sum_up_rounds(const bj_curve *curve, double *of_round) {
     size_t kept = 0;
     for (size_t r = 0; r < curve->round_count; r++) {

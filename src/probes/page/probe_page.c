@@ -10,6 +10,7 @@
 
 #include "probes/kit/estimate.h"
 #include "probes/kit/walks.h"
+#include "probes/page/page_constants.h"
 #include "stats/steps.h"
 
 #define CURVE "page.partners"
@@ -26,13 +27,6 @@
 #define OVER_GRANULE 4.0
 #define LEAST_BLOCK_BYTES (64 * 1024.0)
 #define REPETITIONS 2u
-#define LOW_OF_ROUNDS 0.25
-/* A step of less than this share is none, nor one that fewer than half of the resamples see there. */
-#define LEAST_SHARE 0.03
-#define SUPPORT_LEAST 0.5
-/* A second rise of more than these shares of the first leaves doubt about both, or no step at all. */
-#define SECOND_SHARE 0.5
-#define SECOND_SHARE_MOST 0.75
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 12, 30};
 

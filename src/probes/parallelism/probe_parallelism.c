@@ -10,6 +10,7 @@
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "probes/kit/walks.h"
+#include "probes/parallelism/parallelism_constants.h"
 #include "stats/quantile.h"
 
 #define CURVE "parallelism.walk"
@@ -26,13 +27,6 @@
 #define FEW_CHAINS 4u
 /* Numbers of chains that later rounds look at, besides one and four. */
 #define FASTEST 2u
-/* More chains than the most may still be faster if so large a share of it is in flight. */
-#define STILL_FALLING 0.85
-/* Rounds whose answers differ by more saw different machines. */
-#define STABLE_SPREAD 1.25
-#define SYSTEMATIC 0.02
-/* The number is right within a tenth. */
-#define TOLERANCE 0.1
 
 /* No further apart than half as many again: where the time stops falling, some number shows it. */
 static const unsigned chain_counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};

@@ -1,0 +1,14 @@
+/* Constants of the parallelism probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
+#ifndef BJ_PROBES_PARALLELISM_PARALLELISM_CONSTANTS_H
+#define BJ_PROBES_PARALLELISM_PARALLELISM_CONSTANTS_H
+
+/* More chains than the most may still be faster if so large a share of it is in flight. */
+#define STILL_FALLING 0.85
+/* Rounds whose answers differ by more saw different machines. */
+#define STABLE_SPREAD 1.25
+/* What is left of disturbance in the time of one chain, and of hits in that of many. */
+#define SYSTEMATIC 0.02
+/* The number is right within a tenth. */
+#define TOLERANCE 0.1
+
+#endif

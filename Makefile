@@ -24,7 +24,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps install uninstall lint format accuracy goldens bench fuzz clean help
+.PHONY: all build run check check-threads deps install uninstall lint format accuracy goldens sensitivity bench fuzz clean help
 
 all: build
 
@@ -112,6 +112,10 @@ goldens: build
 	@for what in curves methods zoo 'zoo --effort normal'; do \
 		python3 tests/golden/golden.py --program build/blackjack --renew $$what || exit; done
 
+# Some ten seconds for each of two hundred constants: give SENSITIVITY_ARGS="--probe tlb --only zen3" for a part.
+sensitivity:
+	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
+
 # All three formats in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:
 	@scripts/deps.sh fuzz
@@ -136,6 +140,7 @@ help:
 	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
 	@echo "make goldens        renew the pinned answers of tests/golden/; the diff belongs to the change that made it"
+	@echo "make sensitivity    what happens when a constant of an analysis is 20% off"
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
 	@echo "make clean          remove the build folders"

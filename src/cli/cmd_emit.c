@@ -24,9 +24,10 @@ static bj_status read_format(const char *name, const bj_emitter **emitter, bj_er
     *emitter = bj_emit_find_emitter(name);
     if (*emitter != NULL)
         return BJ_OK;
-    char hint[120];
-    bj_cli_suggest_choice(name, choose, hint, sizeof hint);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, hint);
+    bj_cli_guess guess = {.word = name};
+    for (size_t i = 0; i < bj_emitter_count; i++)
+        bj_cli_offer_name(&guess, bj_emitters[i]->name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, guess.text);
 }
 
 static bj_status read_confidence(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {

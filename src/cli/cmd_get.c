@@ -7,15 +7,10 @@
 #include "profile/profile.h"
 
 static int refuse_key(const char *file, const char *key, const bj_answers *answers) {
-    char hint[160] = "";
-    const char **names = calloc(answers->count + 1, sizeof *names);
-    if (names != NULL) {
-        for (size_t i = 0; i < answers->count; i++)
-            names[i] = answers->items[i].key;
-        bj_cli_suggest(key, names, answers->count, hint, sizeof hint);
-    }
-    free(names);
-    bj_cli_complain("%.200s: no such key: '%.80s'%s", file, key, hint);
+    bj_cli_guess guess = {.word = key};
+    for (size_t i = 0; i < answers->count; i++)
+        bj_cli_offer_name(&guess, answers->items[i].key);
+    bj_cli_complain("%.200s: no such key: '%.80s'%s", file, key, guess.text);
     return BJ_EXIT_USAGE;
 }
 

@@ -55,9 +55,10 @@ bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *
     *probe = bj_probe_find(name);
     if (*probe != NULL)
         return BJ_OK;
-    char hint[120];
-    bj_cli_suggest_choice(name, bj_cli_choose_probe, hint, sizeof hint);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, hint);
+    bj_cli_guess guess = {.word = name};
+    for (size_t i = 0; i < bj_probe_count; i++)
+        bj_cli_offer_name(&guess, bj_probes[i]->name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, guess.text);
 }
 
 static bj_status refuse_output(const char *path, int number, bj_error *error) {

@@ -35,7 +35,10 @@ refused "k.c:1:2: error: it is broken" "$scratch/with\\ blank/bad\\ cc -DX='a b'
 refused "cannot be started" "$scratch/with blank/bad cc"
 refused "error: not these" "$scratch/picky"
 refused "cannot be loaded" "$scratch/lazy"
+refused "k.c:1:2: error: it is broken" '"$TMPDIR/../with blank/bad cc"'
 refused "quote is not closed" "gcc '-O2"
+refused "outside quotes" "gcc -O2 | tee log"
+refused "a variable is not set" 'gcc $NO_SUCH_VARIABLE'
 refused "expected a compiler" " "
 refused "simulated" gcc --machine "sim:$machine"
 expect 2 run cache --cc gcc -q -o p.json

@@ -36,9 +36,9 @@ typedef struct {
     const char *synopsis; /* operands and options, after the name; lines separated by \n */
     const char *summary;  /* one line */
     const char *details;  /* paragraphs for `help COMMAND`; NULL: none */
-    /* What the first operand may be, by index; false: no more. NULL: anything. */
+    /* What the first operand may be, for the help: by index; false: no more. NULL: nothing is listed. */
     bool (*choices)(size_t index, const char **name, const char **meaning);
-    const char *choices_title; /* over their list in the help; NULL: they are not listed there */
+    const char *choices_title; /* over their list */
     const bj_cli_option *options;
     size_t option_count;
     size_t least_operands, most_operands;

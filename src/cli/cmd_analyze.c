@@ -162,7 +162,6 @@ const bj_cli_command bj_cli_command_analyze = {
         "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .choices = bj_cli_choose_probe,
     .least_operands = 2,
     .most_operands = 2,
     .run = run,

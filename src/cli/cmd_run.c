@@ -394,7 +394,6 @@ const bj_cli_command bj_cli_command_run = {
         "3 no permission or resource; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .choices = bj_cli_choose_probe,
     .most_operands = (size_t)-1,
     .run = run,
 };

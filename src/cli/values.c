@@ -43,14 +43,6 @@ bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *
                              valid[0] != '\0' ? valid : "none");
 }
 
-bool bj_cli_choose_probe(size_t index, const char **name, const char **meaning) {
-    if (index >= bj_probe_count)
-        return false;
-    *name = bj_probes[index]->name;
-    *meaning = bj_probes[index]->question;
-    return true;
-}
-
 bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) {
     *probe = bj_probe_find(name);
     if (*probe != NULL)

@@ -12,8 +12,6 @@ bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj
 /* --method among those of the probes; NULL when it is not given. The error lists the valid ones. */
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
                              const char **method, bj_error *error) BJ_WARN_UNUSED;
-/* For bj_cli_command.choices: the probes with their questions. */
-bool bj_cli_choose_probe(size_t index, const char **name, const char **meaning);
 /* A probe by name; the error has a suggestion. */
 bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) BJ_WARN_UNUSED;
 

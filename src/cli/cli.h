@@ -50,8 +50,8 @@ extern const bj_cli_command *const bj_cli_commands[];
 extern const size_t bj_cli_command_count;
 const bj_cli_command *bj_cli_find_command(const char *name);
 
-/* By getopt_long: options may stand anywhere, short ones may be joined and long ones cut short; all words after "--" are
- * operands. words[0] is the command's name. Once a process. */
+/* By getopt_long: options may stand anywhere, short ones may be joined and long ones cut short; all words after "--"
+ * are operands. words[0] is the command's name. Once a process. */
 bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
                                  bj_error *error) BJ_WARN_UNUSED;
 void bj_cli_free_arguments(bj_cli_arguments *arguments);

@@ -14,9 +14,9 @@
 #include "cli/progress.h"
 #include "cli/run_header.h"
 #include "cli/values.h"
-#include "machine/machine.h"
 #include "machine/native/native_compiler.h"
 #include "runner/header.h"
+#include "runner/open_machine.h"
 #include "runner/runner.h"
 
 static volatile sig_atomic_t stop_wanted;
@@ -151,16 +151,6 @@ static bj_status read_options(session *session, bj_error *error) {
     return status;
 }
 
-static bj_status open_machine(session *session, bj_error *error) {
-    const char *name = bj_cli_find_value(session->arguments, "machine");
-    uint64_t seed = session->plan.seed;
-    if (name == NULL || strcmp(name, "native") == 0)
-        return bj_machine_open_native(seed, &session->machine, error);
-    if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
-        return bj_machine_open_simulated(name + 4, seed, &session->machine, error);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "--machine: expected native or sim:FILE, found '%.60s'", name);
-}
-
 static bool is_stop_wanted(void *context) {
     (void)context;
     return stop_wanted;
@@ -190,8 +180,6 @@ static bj_status choose_cpus(session *session, bj_error *error) {
     bj_machine_facts *facts = &session->machine->facts;
     const char *text = bj_cli_find_value(session->arguments, "cpus");
     session->all_cpus = facts->cpus;
-    if (facts->cpu_count == 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "there is no cpu that we may use");
     if (text != NULL) {
         size_t count;
         bj_status status = bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error);
@@ -336,7 +324,8 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = read_former(&session, &error);
     if (status == BJ_OK)
-        status = open_machine(&session, &error);
+        status = bj_runner_open_machine(bj_cli_find_value(arguments, "machine"), session.plan.seed, &session.machine,
+                                        &error);
     if (status == BJ_OK)
         status = choose_cpus(&session, &error);
     if (status == BJ_OK)

@@ -12,14 +12,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "runner/keys.h"
+#include "runner/open_machine.h"
 
 bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) {
-    const uint64_t largest = ((uint64_t)1 << 53) - 1;
     const char *text = bj_cli_find_value(arguments, "seed");
     *seed = 1;
-    if (text != NULL && (!bj_base_parse_u64(text, seed) || *seed > largest))
+    if (text != NULL && (!bj_base_parse_u64(text, seed) || *seed > BJ_SEED_MOST))
         return bj_base_set_error(error, BJ_ERR_USAGE,
-                                 "--seed: expected a whole number from 0 to %" PRIu64 ", found '%.40s'", largest, text);
+                                 "--seed: expected a whole number from 0 to %" PRIu64 ", found '%.40s'", BJ_SEED_MOST,
+                                 text);
     return BJ_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "probes/probe.h"
 
-/* --seed; 1 when it is not given. At most 2^53 - 1, so that every JSON reader keeps it. */
+/* --seed; 1 when it is not given. */
 bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) BJ_WARN_UNUSED;
 /* --method among those of the probes; NULL when it is not given. The error lists the valid ones. */
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,

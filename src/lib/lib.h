@@ -12,16 +12,12 @@ struct bj_lib_answer {
     bj_answer characteristic;
 };
 
-typedef struct {
-    const bj_answer *answer;
-} bj_inside_entry;
-
 struct bj_lib_profile {
     bj_profile whole; /* without samples where it was read */
     char *text;       /* as it was read, to be written so; NULL: it was measured */
     size_t length;
-    bj_inside_entry *by_key; /* of whole, sorted; does not change while the profile is open */
-    char *path;              /* never NULL */
+    const bj_answer **by_key; /* of whole, sorted; does not change while the profile is open */
+    char *path;               /* never NULL */
 };
 
 /* Makes the profile that `whole` and `text` (may be NULL) become part of; on failure both are freed. */

@@ -64,20 +64,11 @@ static bj_status refuse_output(const char *path, int number, bj_error *error) {
  * system and for every user. Several times what a profile of all probes takes today (0.4 MB). */
 enum { TRIAL_BYTES = 2 * 1024 * 1024 };
 
-/* Names of streams that are open already: wherever they lead, writing there is what was asked for. */
-static bool is_stream(const char *path) {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0;
-}
-
 bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
                               bj_error *error) {
     struct stat about;
     output->journal = false;
-    if (is_stream(path))
+    if (strcmp(path, "-") == 0 || bj_base_is_stream(path)) /* wherever it leads, it was asked for */
         return BJ_OK;
     if (stat(path, &about) != 0) {
         output->journal = true;

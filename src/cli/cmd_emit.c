@@ -108,7 +108,6 @@ static bj_status write_text(const char *path, const char *text, size_t length, b
 
 static int run(const bj_cli_arguments *arguments) {
     const char *output = bj_cli_find_value(arguments, "output");
-    bj_cli_output place;
     bj_error error;
     bj_profile profile;
     bj_emit_request request = {.profile = &profile};
@@ -119,8 +118,7 @@ static int run(const bj_cli_arguments *arguments) {
         output = "-";
     bj_status status = read_options(arguments, &request, &error);
     if (status == BJ_OK)
-        status =
-            bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", &place, &error);
+        status = bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
     if (status == BJ_OK)
         status = bj_profile_read(arguments->operands[1], &profile, &error);
     if (status == BJ_OK)

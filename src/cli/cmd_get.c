@@ -17,7 +17,7 @@ static int refuse_key(const char *file, const char *key, const bj_answers *answe
 static int print_field(const bj_answer *answer, const char *field) {
     bj_error error;
     char *text = NULL;
-    /* A value is a number to rely on; who asks for another field by name gets what is there. */
+    /* The value is printed only where it can be relied on; other fields as they are. */
     if ((field == NULL || strcmp(field, "value") == 0) && answer->status != BJ_ANSWER_OK) {
         bj_cli_complain("%s: %s: %s", answer->key, bj_data_name_status(answer->status), answer->reason);
         return BJ_EXIT_FAILED;

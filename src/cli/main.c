@@ -8,8 +8,8 @@
 #include "bj_build.h"
 #include "cli/cli.h"
 
-/* Started with a standard stream closed, the next file opened would take its place and be written to. The wrong
- * direction on purpose: using the stream stays an error. */
+/* If we are started with a standard stream closed, the next file that we open would become that stream. Opened in the
+ * wrong direction, so that using it stays an error. */
 static void occupy_standard_streams(void) {
     for (int stream = 0; stream < 3; stream++)
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)

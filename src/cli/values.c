@@ -60,18 +60,19 @@ static bj_status refuse_output(const char *path, int number, bj_error *error) {
                              strerror(number));
 }
 
-/* A file is replaced by renaming, so its folder must take new files; trying is the only test that holds on every file
- * system and for every user. Several times what a profile of all probes takes today (0.4 MB). */
+/* A file is replaced by renaming, so its folder must take new files. Only trying tells, on every file system and for
+ * every user; with several times the size of a profile of all probes (0.4 MB). */
 enum { TRIAL_BYTES = 2 * 1024 * 1024 };
 
-bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
-                              bj_error *error) {
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file, bj_error *error) {
     struct stat about;
-    output->journal = false;
+    bool unused;
+    is_file = is_file != NULL ? is_file : &unused;
+    *is_file = false;
     if (strcmp(path, "-") == 0 || bj_base_is_stream(path)) /* wherever it leads, it was asked for */
         return BJ_OK;
     if (stat(path, &about) != 0) {
-        output->journal = true;
+        *is_file = true;
         return errno == ENOENT ? bj_base_prepare_place(path, TRIAL_BYTES, error) : refuse_output(path, errno, error);
     }
     if (S_ISDIR(about.st_mode))
@@ -83,7 +84,7 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
         return BJ_OK; /* a device: written once, at the end */
     if (!replace)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; %s", path, otherwise);
-    output->journal = true;
+    *is_file = true;
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return refuse_output(path, errno, error);

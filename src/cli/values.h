@@ -15,13 +15,10 @@ bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *
 /* A probe by name; the error has a suggestion. */
 bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) BJ_WARN_UNUSED;
 
-typedef struct {
-    bool journal; /* a regular file, or to become one: may be written again and again */
-} bj_cli_output;
-
 /* Whether the file may and can be written, found out before any work is done. Existing files need `replace`;
- * `otherwise` says what the user can do about one. */
-bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
+ * `otherwise` says what the user can do about one. *is_file (may be NULL): it is a regular file or becomes one, and may
+ * be written again and again. */
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file,
                               bj_error *error) BJ_WARN_UNUSED;
 
 #endif

@@ -20,10 +20,10 @@ struct bj_lib_profile {
     char *path;               /* never NULL */
 };
 
-/* Makes the profile that `whole` and `text` (may be NULL) become part of; on failure both are freed. */
+/* Takes over `whole` and `text` (may be NULL), also on failure. */
 bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
                                      bj_lib_profile **profile, bj_lib_error *error);
-/* The error goes out under the result that stands for the status. */
+/* The public result for a status, with its error. */
 bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib_error *to);
 bj_lib_result bj_inside_fail(bj_lib_error *error, bj_lib_result result, const char *format, ...) BJ_PRINTF(3, 4);
 

@@ -69,7 +69,7 @@ bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *
     return BJ_LIB_OK;
 }
 
-/* "-" is a file of that name here: standard streams are the program's. */
+/* "-" is a file of that name here: the standard streams belong to the calling program. */
 static const char *name_file(const char *path) {
     return path[0] == '-' && path[1] == '\0' ? "./-" : path;
 }
@@ -185,7 +185,7 @@ bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, 
                               bj_data_name_confidence(answer->confidence));
     if (answer->structured != NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: is not one number", key);
-    /* As for `emit`: who wants to be sure is not served by silence. */
+    /* As for `emit`: no confidence is not enough for who asks for one. */
     if (!told && least > BJ_LIB_CONFIDENCE_LOW)
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is not told", key);
     *value = answer->value;

@@ -32,8 +32,8 @@ static bool report(void *context, const bj_progress *progress) {
     return options->report(options->context, &news);
 }
 
-/* A caller of an older version ends where a field of ours begins; one of a newer version may only have left to its
- * default, zero, what we do not know. */
+/* The struct of an older caller ends where one of our fields begins. That of a newer caller is longer, and what we do
+ * not know of it must be zero, the default. */
 static bool is_size_known(const bj_lib_run_options *given) {
     static const size_t ends[] = {
         offsetof(bj_lib_run_options, probes),   offsetof(bj_lib_run_options, probe_count),

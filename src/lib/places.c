@@ -36,7 +36,7 @@ static bool is_there(const char *path) {
     return stat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* One that this user may not read must not hide the system's. */
+/* A profile that this user may not read must not hide the system's. */
 static bool is_readable(const char *path) {
     return is_there(path) && (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 || errno != EACCES);
 }
@@ -45,7 +45,7 @@ bj_lib_result bj_inside_find_profile(char **path, bj_lib_error *error) {
     const char *given = secure_getenv("BLACKJACK_PROFILE");
     char *user = name_user_place();
     bj_lib_result result = BJ_LIB_OK;
-    /* Who names one means it: what is wrong with it is told, and nothing else is taken in its place. */
+    /* A profile that is named is the one, even if it cannot be opened. */
     if (given != NULL && given[0] != '\0')
         *path = strdup(given);
     else if (user != NULL && is_readable(user))

@@ -9,7 +9,7 @@
 #include "report/compare_levels.h"
 #include "report/compare_notes.h"
 
-/* Chance of calling one thing different that is not, over all answers of a pair together. */
+/* Chance that any of all answers is wrongly called different. */
 #define FALSE_ALARM 0.01
 /* What two runs on one machine differ by beyond their intervals. Of 17 runs on a rented virtual machine (136 pairs) the
  * largest gaps were 0.5% (clock) among answers of high confidence, and 17% (latency of a shared level) with medium. */
@@ -18,7 +18,8 @@
 /* The same for times and rates where others have part of the machine: two whole runs there, two hours apart, had gaps
  * of up to 28% among answers of high confidence. */
 #define SLACK_SHARED 0.4
-/* Octaves that a level more or less, or an answer more or less, counts for: ahead of most changes of a number. */
+/* Weights, in octaves, of a level that one side lacks and of an answer that one side lacks: more than most changes of a
+ * number. */
 #define WEIGHT_LEVEL 3.0
 #define WEIGHT_STATUS 2.0
 
@@ -36,7 +37,7 @@ static bj_confidence lesser(const bj_answer *a, const bj_answer *b) {
     return a->confidence < b->confidence ? a->confidence : b->confidence;
 }
 
-/* Standard deviations beyond which |z| falls with that probability. */
+/* A normal value is further than this many standard deviations from its mean with that probability. */
 static double find_z(double probability) {
     double low = 0, high = 10;
     for (int i = 0; i < 60; i++) {
@@ -76,7 +77,7 @@ static double reach(const bj_answer *answer, bool upwards) {
     if (!answer->has_interval)
         return 1;
     double ratio = upwards ? answer->interval[1] / answer->value : answer->value / answer->interval[0];
-    return ratio >= 1 ? ratio : 1; /* also when the lower end is not positive */
+    return ratio >= 1 ? ratio : 1; /* 1 also where the lower end is not positive */
 }
 
 /* Whether the intervals are apart by more than the slack and than chance. */
@@ -93,7 +94,7 @@ static bool is_apart(const comparing *comparing, const bj_answer *a, const bj_an
     return distance > up + down + log1p(slack) && distance > comparing->z_limit * hypot(up, down) / 1.96;
 }
 
-/* Sizes and counts are the machine's, times and rates also its other tenants'. */
+/* Other tenants of a machine change times and rates, not sizes and counts. */
 static double find_slack(const comparing *comparing, const bj_answer *a, bj_confidence confidence) {
     static const char *const speeds[] = {"ns", "ms", "GB/s", "GHz"};
     bool speed = false;
@@ -104,8 +105,8 @@ static double find_slack(const comparing *comparing, const bj_answer *a, bj_conf
     return confidence == BJ_CONFIDENCE_HIGH ? SLACK_HIGH : SLACK_MEDIUM;
 }
 
-/* What is low on either side may be wrong more often than one time in ten, and what is unstable moved while it was
- * measured: it is mentioned, and never counts. */
+/* An answer of low confidence may be wrong, and an unstable one moved while it was measured: a difference of these is
+ * mentioned but does not count. */
 static bool is_certain(const bj_answer *a, const bj_answer *b) {
     return a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && a->confidence != BJ_CONFIDENCE_LOW &&
            b->confidence != BJ_CONFIDENCE_LOW;
@@ -145,7 +146,7 @@ static bj_status compare_status(comparing *comparing, const char *key, const bj_
     bj_difference difference = make_difference(BJ_DIFFERENCE_STATUS, key, a, b, WEIGHT_STATUS);
     bool worth_telling;
     if (bj_data_has_value(a) != bj_data_has_value(b)) {
-        worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* which may as well have said nothing */
+        worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* low is little more than no answer */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
     } else if (bj_data_has_value(a)) { /* one of them moved */
         const bj_answer *firm = a->status == BJ_ANSWER_OK ? a : b;
@@ -170,7 +171,7 @@ static bj_status compare_answers(comparing *comparing, const char *key, const bj
     return compare_numbers(comparing, key, a, b);
 }
 
-/* Cycles are time by the clock: with both of these compared they say nothing more. */
+/* Cycles follow from the time and the clock, which are compared by themselves. */
 static bool is_derived(const char *key, const bj_answers *answers) {
     size_t length = strlen(key);
     char twin[64];
@@ -231,7 +232,7 @@ static bj_status compare_all(comparing *comparing) {
     return status == BJ_OK ? note_lonely(comparing, false) : status;
 }
 
-/* A level is gone for sure when both counts are; otherwise it is only mentioned. */
+/* A level that one side lacks counts where both numbers of levels are sure; otherwise it is only mentioned. */
 static bj_status compare_level_counts(comparing *comparing, const bj_level_match *match) {
     const bj_level_family *family = match->family;
     const bj_answer *a = bj_data_find_answer(&comparing->a->answers, family->count_key);

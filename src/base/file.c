@@ -63,6 +63,10 @@ static int own_descriptor(const char *path) {
     return -1;
 }
 
+bool bj_base_is_stream(const char *path) {
+    return own_descriptor(path) >= 0;
+}
+
 /* Never waits: opening a named pipe would, for as long as nobody is at its other end. */
 static int open_existing(const char *path, int flags) {
     int own = own_descriptor(path);
@@ -77,7 +81,7 @@ static int open_existing(const char *path, int flags) {
 /* A pipe that is open already (a shell's "<(…)", standard input) is somebody's plan; one that only has a name may
  * never be fed. */
 static bool is_named_pipe(const char *path, const struct stat *about) {
-    return S_ISFIFO(about->st_mode) && own_descriptor(path) < 0;
+    return S_ISFIFO(about->st_mode) && !bj_base_is_stream(path);
 }
 
 static bj_status refuse_pipe(const char *path, const char *instead, bj_error *error) {
@@ -87,37 +91,31 @@ static bj_status refuse_pipe(const char *path, const char *instead, bj_error *er
 static bj_status read_all(int descriptor, const char *path, size_t max_bytes, size_t expected, char **text,
                           size_t *length, bj_error *error) {
     /* One byte more than expected, so that the end of a regular file is seen without growing. */
-    size_t room = (expected < max_bytes ? expected : max_bytes) + 2;
-    size_t used = 0;
+    size_t room = (expected < max_bytes ? expected : max_bytes) + 2, used = 0;
     char *buffer = malloc(room);
     if (buffer == NULL)
         return fail_memory(error, path);
-    for (;;) {
+    bj_status status = BJ_OK;
+    for (ssize_t got = 1; got != 0 && status == BJ_OK;) {
         if (used + 1 == room) {
-            size_t larger = room < SIZE_MAX / 2 ? room * 2 : SIZE_MAX;
-            char *grown = realloc(buffer, larger);
+            room *= 2;
+            char *grown = realloc(buffer, room);
             if (grown == NULL) {
-                free(buffer);
-                return fail_memory(error, path);
+                status = fail_memory(error, path);
+                break;
             }
             buffer = grown;
-            room = larger;
         }
-        ssize_t got = read(descriptor, buffer + used, room - used - 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            bj_status status = fail(error, path, "cannot read", errno);
-            free(buffer);
-            return status;
-        }
-        if (got == 0)
-            break;
-        used += (size_t)got;
-        if (used > max_bytes) {
-            free(buffer);
-            return bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);
-        }
+        got = read(descriptor, buffer + used, room - used - 1);
+        used += got > 0 ? (size_t)got : 0;
+        if (got < 0 && errno != EINTR)
+            status = fail(error, path, "cannot read", errno);
+        else if (used > max_bytes)
+            status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);
+    }
+    if (status != BJ_OK) {
+        free(buffer);
+        return status;
     }
     buffer[used] = '\0';
     *text = buffer;
@@ -155,26 +153,27 @@ bj_status bj_base_read_file(const char *path, size_t max_bytes, char **text, siz
     return status;
 }
 
-static int write_all(int descriptor, const char *text, size_t length) {
+int bj_base_write_all(int descriptor, const char *bytes, size_t length) {
     while (length > 0) {
-        ssize_t put = write(descriptor, text, length);
+        ssize_t put = write(descriptor, bytes, length);
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
             return errno;
         if (put == 0) /* POSIX leaves it open; going on could spin for ever */
             return EIO;
-        text += put;
+        bytes += put;
         length -= (size_t)put;
     }
     return 0;
 }
 
-static bj_status write_directly(int descriptor, const char *path, const char *text, size_t length, bj_error *error) {
-    int number = write_all(descriptor, text, length);
-    if (close(descriptor) != 0 && number == 0 && errno != EINTR)
+/* Syncs and closes what was written with this errno (0: all); the first errno. Some file systems find out that they are
+ * full only here. */
+static int end_writing(int descriptor, int number) {
+    if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL)
         number = errno;
-    return number == 0 ? BJ_OK : fail(error, path, "cannot write", number);
+    return close(descriptor) != 0 && number == 0 && errno != EINTR ? errno : number;
 }
 
 /* Length of the folder part with its slash; 0: the current folder. */
@@ -185,12 +184,14 @@ static size_t folder_length(const char *path) {
 
 /* Follows links by name, so that one that dangles leads to the file to create; *target is the caller's to free. */
 static bj_status follow_links(const char *path, char **target, bj_error *error) {
+    if (path[0] == '\0')
+        return fail(error, "\"\"", "cannot write", ENOENT);
     char *current = strdup(path);
     if (current == NULL)
         return fail_memory(error, path);
     for (int hops = 0;; hops++) {
         char link[PATH_MAX];
-        ssize_t length = own_descriptor(current) >= 0 ? -1 : readlink(current, link, sizeof link - 1);
+        ssize_t length = bj_base_is_stream(current) ? -1 : readlink(current, link, sizeof link - 1);
         if (length < 0) {
             *target = current;
             return BJ_OK;
@@ -301,7 +302,7 @@ static bj_status replace_file(const char *path, const char *target, const struct
     int number = descriptor < 0 ? errno : 0;
     if (number == 0) {
         doing = "cannot write";
-        number = write_all(descriptor, text, length);
+        number = bj_base_write_all(descriptor, text, length);
         if (old != NULL) {
             /* As writing in place would leave it. Handing a file to its former owner is root's alone; the
              * content matters more than that, so a refusal is no failure. */
@@ -309,10 +310,7 @@ static bj_status replace_file(const char *path, const char *target, const struct
             ignored = fchmod(descriptor, old->st_mode & 0777);
             (void)ignored;
         }
-        if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL)
-            number = errno;
-        if (close(descriptor) != 0 && number == 0 && errno != EINTR)
-            number = errno;
+        number = end_writing(descriptor, number);
     }
     if (number == 0) {
         doing = "cannot put the new file in its place";
@@ -330,34 +328,31 @@ static bj_status replace_file(const char *path, const char *target, const struct
 
 bj_status bj_base_write_file_atomically(const char *path, const char *text, size_t length, bj_error *error) {
     char *target = NULL;
-    if (path[0] == '\0')
-        return fail(error, "\"\"", "cannot write", ENOENT);
     bj_status status = follow_links(path, &target, error);
     if (status != BJ_OK)
         return status;
     /* Without truncating: the only question is what it is and whether we may write it. A rename would
      * replace a file that its owner made read-only. */
     int descriptor = open_existing(target, O_WRONLY);
+    int number = descriptor < 0 ? errno : 0;
     struct stat old;
-    if (descriptor < 0 && errno == ENOENT && own_descriptor(target) < 0) {
+    if (number == ENOENT && !bj_base_is_stream(target)) {
         status = replace_file(path, target, NULL, text, length, error);
-    } else if (descriptor < 0) {
-        int number = errno;
-        bool pipe = number == ENXIO && stat(target, &old) == 0 && is_named_pipe(target, &old);
-        status = pipe ? refuse_pipe(path, "redirect standard output to it", error)
-                      : fail(error, path, "cannot write", number);
-    } else if (fstat(descriptor, &old) != 0) {
-        status = fail(error, path, "cannot write", errno);
-        close(descriptor);
+    } else if ((descriptor >= 0 ? fstat(descriptor, &old) : stat(target, &old)) != 0) {
+        status = fail(error, path, "cannot write", number != 0 ? number : errno);
     } else if (is_named_pipe(target, &old)) {
         status = refuse_pipe(path, "redirect standard output to it", error);
-        close(descriptor);
-    } else if (!S_ISREG(old.st_mode) || own_descriptor(target) >= 0) {
-        status = write_directly(descriptor, path, text, length, error);
-    } else {
-        close(descriptor);
+    } else if (number != 0) {
+        status = fail(error, path, "cannot write", number);
+    } else if (S_ISREG(old.st_mode) && !bj_base_is_stream(target)) {
         status = replace_file(path, target, &old, text, length, error);
+    } else {
+        number = bj_base_write_all(descriptor, text, length);
+        if (number != 0)
+            status = fail(error, path, "cannot write", number);
     }
+    if (descriptor >= 0 && close(descriptor) != 0 && errno != EINTR && status == BJ_OK)
+        status = fail(error, path, "cannot write", errno);
     free(target);
     return status;
 }
@@ -368,26 +363,21 @@ static int write_blanks(int descriptor, size_t length) {
     int number = 0;
     for (size_t part; length > 0 && number == 0; length -= part) {
         part = length < sizeof blanks ? length : sizeof blanks;
-        number = write_all(descriptor, blanks, part);
+        number = bj_base_write_all(descriptor, blanks, part);
     }
     return number;
 }
 
 bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) {
     char *target = NULL, *temporary = NULL;
-    if (path[0] == '\0')
-        return fail(error, "\"\"", "cannot write", ENOENT);
     bj_status status = follow_links(path, &target, error);
     if (status != BJ_OK)
         return status;
     remove_leftovers(target);
     int descriptor = create_temporary(target, &temporary);
     int number = descriptor < 0 ? errno : write_blanks(descriptor, bytes);
-    /* Some file systems find out that they are full only here. */
-    if (number == 0 && fsync(descriptor) != 0 && errno != EINVAL)
-        number = errno;
-    if (descriptor >= 0 && close(descriptor) != 0 && number == 0 && errno != EINTR)
-        number = errno;
+    if (descriptor >= 0)
+        number = end_writing(descriptor, number);
     if (temporary != NULL)
         unlink(temporary);
     free(temporary);

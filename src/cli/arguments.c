@@ -1,86 +1,63 @@
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-static const bj_cli_option *find_option(const bj_cli_command *command, const char *name, size_t length) {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (strlen(command->options[i].name) == length && memcmp(command->options[i].name, name, length) == 0)
-            return &command->options[i];
-    return NULL;
-}
+/* What getopt_long returns: 1 for an operand, LONG_CODE + i for --name of the option i, its letter for -x. */
+enum { OPERAND_CODE = 1, LONG_CODE = 256, OPTIONS_MOST = 30 };
 
-static const bj_cli_option *find_letter(const bj_cli_command *command, char letter) {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].letter == letter)
-            return &command->options[i];
-    return NULL;
-}
+typedef struct {
+    struct option longs[OPTIONS_MOST + 1]; /* ends with zeros */
+    char letters[2 * OPTIONS_MOST + 3];
+} option_tables;
 
-static bj_status refuse_option(const bj_cli_command *command, const char *word, bj_error *error) {
-    const char *names[32];
-    size_t count = 0;
-    for (size_t i = 0; i < command->option_count && i < sizeof names / sizeof names[0]; i++)
-        names[count++] = command->options[i].name;
-    size_t length = strcspn(word, "=");
-    char name[80], hint[120];
-    snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), word);
-    bj_cli_suggest(name + strspn(name, "-"), names, count, hint, sizeof hint);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no option %s%s; see 'blackjack help %s'", command->name, name,
-                             hint, command->name);
-}
-
-/* Takes words[*at], which begins with a dash, and its value, which may be the next word. */
-static bj_status take_option(const bj_cli_command *command, int count, char **words, int *at, bj_cli_given *given,
-                             bj_error *error) {
-    const char *word = words[*at];
-    const char *value = NULL;
-    const bj_cli_option *option;
-    if (word[1] == '-') {
-        size_t length = strcspn(word + 2, "=");
-        option = find_option(command, word + 2, length);
-        value = word[2 + length] == '=' ? word + 3 + length : NULL;
-    } else {
-        option = find_letter(command, word[1]);
-        value = word[2] != '\0' ? word + 2 : NULL;
+static option_tables make_tables(const bj_cli_command *command) {
+    /* '-': operands are returned in their order, also where POSIXLY_CORRECT is set. ':': getopt_long prints nothing. */
+    option_tables tables = {.letters = "-:"};
+    char *letters = tables.letters + 2;
+    for (size_t i = 0; i < command->option_count && i < OPTIONS_MOST; i++) {
+        const bj_cli_option *option = &command->options[i];
+        bool has_value = option->argument != NULL;
+        tables.longs[i] = (struct option){option->name, has_value, NULL, LONG_CODE + (int)i};
+        if (option->letter == 0)
+            continue;
+        *letters++ = option->letter;
+        if (has_value)
+            *letters++ = ':';
     }
-    if (option == NULL)
-        return refuse_option(command, word, error);
-    if (option->argument == NULL && value != NULL)
+    return tables;
+}
+
+static const bj_cli_option *find_option(const bj_cli_command *command, int code) {
+    for (size_t i = 0; i < command->option_count; i++)
+        if (code == LONG_CODE + (int)i || (code != 0 && code == command->options[i].letter))
+            return &command->options[i];
+    return NULL;
+}
+
+/* getopt_long returned ':' (no value) or something else that is wrong with the option; `word` is the last it read. */
+static bj_status refuse_option(const bj_cli_command *command, int code, const char *word, bj_error *error) {
+    const bj_cli_option *option = find_option(command, optopt);
+    if (option != NULL && code == ':')
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%s: --%s needs %s", command->name, option->name,
+                                 option->argument);
+    if (option != NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: --%s takes no value", command->name, option->name);
-    if (option->argument != NULL && value == NULL) {
-        if (*at + 1 >= count)
-            return bj_base_set_error(error, BJ_ERR_USAGE, "%s: --%s needs %s", command->name, option->name,
-                                     option->argument);
-        value = words[++*at];
-    }
-    *given = (bj_cli_given){option, value};
-    return BJ_OK;
+    char name[64];
+    if (optopt != 0)
+        snprintf(name, sizeof name, "-%c", optopt);
+    else
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    bj_cli_guess guess = {.word = name + strspn(name, "-")};
+    for (size_t i = 0; i < command->option_count; i++)
+        bj_cli_offer_name(&guess, command->options[i].name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no option %s%s; see 'blackjack help %s'", command->name, name,
+                             guess.text, command->name);
 }
 
-bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
-                                 bj_error *error) {
-    *arguments = (bj_cli_arguments){
-        .given = calloc((size_t)count + 1, sizeof *arguments->given),
-        .operands = calloc((size_t)count + 1, sizeof *arguments->operands),
-    };
-    if (arguments->given == NULL || arguments->operands == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the arguments");
-    bool options_end = false;
-    for (int i = 0; i < count; i++) {
-        /* A lone dash is a file name: standard input or output. */
-        if (options_end || words[i][0] != '-' || words[i][1] == '\0') {
-            arguments->operands[arguments->operand_count++] = words[i];
-        } else if (strcmp(words[i], "--") == 0) {
-            options_end = true;
-        } else {
-            bj_status status = take_option(command, count, words, &i, &arguments->given[arguments->given_count], error);
-            if (status != BJ_OK)
-                return status;
-            arguments->given_count++;
-        }
-    }
+static bj_status check_operands(const bj_cli_command *command, const bj_cli_arguments *arguments, bj_error *error) {
     if (arguments->operand_count < command->least_operands)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: too few arguments; see 'blackjack help %s'", command->name,
                                  command->name);
@@ -88,6 +65,29 @@ bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char 
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: '%.60s' is one argument too many; see 'blackjack help %s'",
                                  command->name, arguments->operands[command->most_operands], command->name);
     return BJ_OK;
+}
+
+bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
+                                 bj_error *error) {
+    *arguments = (bj_cli_arguments){
+        .given = calloc((size_t)count, sizeof *arguments->given),
+        .operands = calloc((size_t)count, sizeof *arguments->operands),
+    };
+    if (arguments->given == NULL || arguments->operands == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the arguments");
+    const option_tables tables = make_tables(command);
+    for (int code; (code = getopt_long(count, words, tables.letters, tables.longs, NULL)) != -1;) {
+        const bj_cli_option *option = find_option(command, code);
+        if (code == OPERAND_CODE)
+            arguments->operands[arguments->operand_count++] = optarg;
+        else if (option != NULL)
+            arguments->given[arguments->given_count++] = (bj_cli_given){option, optarg};
+        else
+            return refuse_option(command, code, words[optind - 1], error);
+    }
+    for (int i = optind; i < count; i++) /* after "--" */
+        arguments->operands[arguments->operand_count++] = words[i];
+    return check_operands(command, arguments, error);
 }
 
 void bj_cli_free_arguments(bj_cli_arguments *arguments) {

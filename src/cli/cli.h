@@ -36,9 +36,9 @@ typedef struct {
     const char *synopsis; /* operands and options, after the name; lines separated by \n */
     const char *summary;  /* one line */
     const char *details;  /* paragraphs for `help COMMAND`; NULL: none */
-    /* What the first operand may be, by index; false: no more. NULL: anything. */
+    /* What the first operand may be, for the help: by index; false: no more. NULL: nothing is listed. */
     bool (*choices)(size_t index, const char **name, const char **meaning);
-    const char *choices_title; /* over their list in the help; NULL: they are not listed there */
+    const char *choices_title; /* over their list */
     const bj_cli_option *options;
     size_t option_count;
     size_t least_operands, most_operands;
@@ -50,7 +50,8 @@ extern const bj_cli_command *const bj_cli_commands[];
 extern const size_t bj_cli_command_count;
 const bj_cli_command *bj_cli_find_command(const char *name);
 
-/* Options may stand anywhere, as --name VALUE, --name=VALUE, -oVALUE or -o VALUE; "--" ends them. */
+/* By getopt_long: options may stand anywhere, short ones may be joined and long ones cut short; all words after "--"
+ * are operands. words[0] is the command's name. Once a process. */
 bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
                                  bj_error *error) BJ_WARN_UNUSED;
 void bj_cli_free_arguments(bj_cli_arguments *arguments);
@@ -70,10 +71,12 @@ int bj_cli_fail(bj_status status, const bj_error *error);
 void bj_cli_print_help(void);
 void bj_cli_print_command_help(const bj_cli_command *command);
 
-/* " (did you mean 'cache'?)" when one of the names is close to the word, else "". */
-void bj_cli_suggest(const char *word, const char *const *names, size_t count, char *text, size_t room);
-/* The same from what a command's operand may be. */
-void bj_cli_suggest_choice(const char *word, bool (*choices)(size_t index, const char **name, const char **meaning),
-                           char *text, size_t room);
+/* What may have been meant by a word that is no name. Begin with the word alone and offer all names. */
+typedef struct {
+    const char *word;
+    size_t distance; /* of the name in `text` */
+    char text[120];  /* " (did you mean 'cache'?)", or "" as long as no name is close */
+} bj_cli_guess;
+void bj_cli_offer_name(bj_cli_guess *guess, const char *name);
 
 #endif

@@ -43,7 +43,7 @@ static bj_status add_known(const char *text, bj_answers *known, bj_error *error)
     memcpy(key, text, length);
     key[length] = '\0';
     const char *unit = find_unit(key);
-    /* Perhaps of a probe that this version does not have; perhaps a slip that would go unnoticed. */
+    /* Allowed, since a newer version may have it; but it may be a slip. */
     if (unit == NULL)
         bj_cli_complain("warning: --known %s: no probe here answers that key", key);
     bj_answer *answer;
@@ -120,7 +120,7 @@ static bj_status analyse_file(const char *path, analysis *analysis, bj_error *er
         return status;
     status = analyse_rows(&rows, analysis, &trouble);
     bj_cli_free_csv(&rows);
-    if (status != BJ_OK) /* rows may be right one by one and no curve together */
+    if (status != BJ_OK) /* each row may be right, and all together no curve */
         return bj_base_set_error(error, status, "%.120s: %.270s", path, trouble.text);
     return BJ_OK;
 }
@@ -162,7 +162,6 @@ const bj_cli_command bj_cli_command_analyze = {
         "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .choices = bj_cli_choose_probe,
     .least_operands = 2,
     .most_operands = 2,
     .run = run,

@@ -30,7 +30,7 @@ static int run(const bj_cli_arguments *arguments) {
         status = bj_profile_read(arguments->operands[1], &b, &error);
     if (status == BJ_OK)
         status = bj_report_compare(&a, &b, &comparison, &error);
-    /* "same" would be a promise that nothing stands behind. */
+    /* Nothing was compared, so "same" would be false. */
     if (status == BJ_OK && comparison.compared == 0 && comparison.certain_count == 0)
         status = bj_base_set_error(&error, BJ_ERR_FAILED, "nothing to compare: no answer has a value in both profiles");
     if (status == BJ_OK)
@@ -38,7 +38,7 @@ static int run(const bj_cli_arguments *arguments) {
     int result = comparison.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
-        result = BJ_EXIT_USAGE; /* as diff: 1 is an answer, whatever the trouble was */
+        result = BJ_EXIT_USAGE; /* as of diff: 1 would mean different */
     }
     bj_report_free_comparison(&comparison);
     bj_profile_free(&a);

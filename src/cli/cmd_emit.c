@@ -24,9 +24,10 @@ static bj_status read_format(const char *name, const bj_emitter **emitter, bj_er
     *emitter = bj_emit_find_emitter(name);
     if (*emitter != NULL)
         return BJ_OK;
-    char hint[120];
-    bj_cli_suggest_choice(name, choose, hint, sizeof hint);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, hint);
+    bj_cli_guess guess = {.word = name};
+    for (size_t i = 0; i < bj_emitter_count; i++)
+        bj_cli_offer_name(&guess, bj_emitters[i]->name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no format '%.60s'%s; see 'blackjack help emit'", name, guess.text);
 }
 
 static bj_status read_confidence(const bj_cli_arguments *arguments, bj_emit_options *options, bj_error *error) {
@@ -107,7 +108,6 @@ static bj_status write_text(const char *path, const char *text, size_t length, b
 
 static int run(const bj_cli_arguments *arguments) {
     const char *output = bj_cli_find_value(arguments, "output");
-    bj_cli_output place;
     bj_error error;
     bj_profile profile;
     bj_emit_request request = {.profile = &profile};
@@ -118,8 +118,7 @@ static int run(const bj_cli_arguments *arguments) {
         output = "-";
     bj_status status = read_options(arguments, &request, &error);
     if (status == BJ_OK)
-        status =
-            bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", &place, &error);
+        status = bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
     if (status == BJ_OK)
         status = bj_profile_read(arguments->operands[1], &profile, &error);
     if (status == BJ_OK)

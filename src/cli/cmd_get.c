@@ -7,22 +7,17 @@
 #include "profile/profile.h"
 
 static int refuse_key(const char *file, const char *key, const bj_answers *answers) {
-    char hint[160] = "";
-    const char **names = calloc(answers->count + 1, sizeof *names);
-    if (names != NULL) {
-        for (size_t i = 0; i < answers->count; i++)
-            names[i] = answers->items[i].key;
-        bj_cli_suggest(key, names, answers->count, hint, sizeof hint);
-    }
-    free(names);
-    bj_cli_complain("%.200s: no such key: '%.80s'%s", file, key, hint);
+    bj_cli_guess guess = {.word = key};
+    for (size_t i = 0; i < answers->count; i++)
+        bj_cli_offer_name(&guess, answers->items[i].key);
+    bj_cli_complain("%.200s: no such key: '%.80s'%s", file, key, guess.text);
     return BJ_EXIT_USAGE;
 }
 
 static int print_field(const bj_answer *answer, const char *field) {
     bj_error error;
     char *text = NULL;
-    /* A value is a number to rely on; who asks for another field by name gets what is there. */
+    /* The value is printed only where it can be relied on; other fields as they are. */
     if ((field == NULL || strcmp(field, "value") == 0) && answer->status != BJ_ANSWER_OK) {
         bj_cli_complain("%s: %s: %s", answer->key, bj_data_name_status(answer->status), answer->reason);
         return BJ_EXIT_FAILED;

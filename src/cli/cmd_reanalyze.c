@@ -5,14 +5,13 @@
 
 static int run(const bj_cli_arguments *arguments) {
     const char *output = bj_cli_find_value(arguments, "output");
-    bj_cli_output place;
     bj_error error;
     bj_profile profile;
     bj_profile_init(&profile);
     if (output == NULL)
         output = "-";
     bj_status status =
-        bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", &place, &error);
+        bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
     if (status == BJ_OK)
         status = bj_profile_read(arguments->operands[0], &profile, &error);
     if (status == BJ_OK)

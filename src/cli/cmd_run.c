@@ -12,18 +12,17 @@
 #include "cli/cli.h"
 #include "cli/cpu_list.h"
 #include "cli/progress.h"
-#include "cli/run_header.h"
 #include "cli/values.h"
-#include "machine/machine.h"
 #include "machine/native/native_compiler.h"
 #include "runner/header.h"
+#include "runner/open_machine.h"
 #include "runner/runner.h"
 
 static volatile sig_atomic_t stop_wanted;
 static struct timespec first_interrupt;
 
-/* A key held down, or timeout(1), which signals child and group, sends two in a row; a second of patience later it is
- * meant. The journal is whole at every moment. */
+/* The first signal ends the run in good order. A second SIGINT at once may be a key held down, or timeout(1) signalling
+ * process and group; two seconds later it ends us, which loses nothing: the journal is always whole. */
 static void note_signal(int number) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -36,22 +35,22 @@ static void note_signal(int number) {
     stop_wanted = 1;
 }
 
-/* While there is something to keep. SIGXCPU: `ulimit -t` warns before it kills. */
+/* Caught while there are results to keep. SIGXCPU is the warning of `ulimit -t` before it kills. */
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 
 static void catch_signals(void) {
     for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-        /* Restarted system calls: a signal must not break the writing of the journal. */
+        /* SA_RESTART: a signal must not break the writing of the journal. */
         struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
         sigemptyset(&action.sa_mask);
-        /* nohup means it. */
+        /* Ignored: nohup started us. */
         if (stop_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
             continue;
         sigaction(stop_signals[i], &action, NULL);
     }
 }
 
-/* Back to what they do by themselves: a stream that nobody reads must not hold us against a signal. */
+/* After the run signals end us again, also while we wait for a reader of our output. */
 static void release_signals(void) {
     for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
         struct sigaction old;
@@ -60,8 +59,8 @@ static void release_signals(void) {
     }
 }
 
-/* A reader of our messages that went away, or a file that may not grow (ulimit -f), would end us without a word; so the
- * write fails instead, and we say what became of the answers. */
+/* A closed pipe or a file that may not grow (ulimit -f) would kill us without a word. Ignored, the write fails, and we
+ * can say what became of the answers. */
 static void ignore_write_signals(void) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -143,22 +142,10 @@ static bj_status read_options(session *session, bj_error *error) {
         status = bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error);
     if (status == BJ_OK)
         status = check_compiler(session, error);
-    bj_cli_output output = {0};
     if (status == BJ_OK)
         status = bj_cli_check_output(session->path, force || session->resume,
-                                     "--force replaces it, --resume goes on with it", &output, error);
-    session->journal = output.journal;
+                                     "--force replaces it, --resume goes on with it", &session->journal, error);
     return status;
-}
-
-static bj_status open_machine(session *session, bj_error *error) {
-    const char *name = bj_cli_find_value(session->arguments, "machine");
-    uint64_t seed = session->plan.seed;
-    if (name == NULL || strcmp(name, "native") == 0)
-        return bj_machine_open_native(seed, &session->machine, error);
-    if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
-        return bj_machine_open_simulated(name + 4, seed, &session->machine, error);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "--machine: expected native or sim:FILE, found '%.60s'", name);
 }
 
 static bool is_stop_wanted(void *context) {
@@ -166,7 +153,7 @@ static bool is_stop_wanted(void *context) {
     return stop_wanted;
 }
 
-/* Half a minute or so, so it can be interrupted. */
+/* Takes half a minute or so, so it can be interrupted. */
 static bj_status use_compiler(session *session, bj_error *error) {
     const char *command = bj_cli_find_value(session->arguments, "cc");
     bj_native_compiler compiler = {.command = command, .is_stopped = is_stop_wanted};
@@ -190,8 +177,6 @@ static bj_status choose_cpus(session *session, bj_error *error) {
     bj_machine_facts *facts = &session->machine->facts;
     const char *text = bj_cli_find_value(session->arguments, "cpus");
     session->all_cpus = facts->cpus;
-    if (facts->cpu_count == 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "there is no cpu that we may use");
     if (text != NULL) {
         size_t count;
         bj_status status = bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error);
@@ -210,8 +195,8 @@ static bj_status refuse_mix(const session *session, const char *option, const ch
                              session->path, begun[0] != '\0' ? "" : "no ", option, blank, begun);
 }
 
-/* What goes on, goes on as it was begun: one file has one seed, effort and method, and a reader takes all answers for
- * theirs. A seed or effort that is not given is the file's. */
+/* One file has one seed, effort, method and compiler, since its readers take them for those of all answers. --resume
+ * takes the file's seed and effort where they are not given, and refuses others. */
 static bj_status adopt_former(session *session, bj_error *error) {
     const bj_profile *profile = &session->profile;
     bool mixes = profile->probe_count > 0;
@@ -262,6 +247,33 @@ static bj_status check_former(const session *session, bj_error *error) {
     return BJ_OK;
 }
 
+/* Where the profile goes and how much we print has nothing to do with what was measured. */
+static bool is_recorded(const char *option) {
+    static const char *const left_out[] = {"output", "force", "resume", "quiet"};
+    for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
+        if (strcmp(option, left_out[i]) == 0)
+            return false;
+    return true;
+}
+
+static bj_status record_arguments(const bj_cli_arguments *arguments, bj_strings *list, bj_error *error) {
+    bj_strings_free(list);
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < arguments->operand_count && status == BJ_OK; i++)
+        status = bj_strings_add(list, arguments->operands[i], error);
+    for (size_t i = 0; i < arguments->given_count && status == BJ_OK; i++) {
+        const bj_cli_given *given = &arguments->given[i];
+        if (!is_recorded(given->option->name))
+            continue;
+        char option[48];
+        snprintf(option, sizeof option, "--%s", given->option->name);
+        status = bj_strings_add(list, option, error);
+        if (status == BJ_OK && given->value != NULL)
+            status = bj_strings_add(list, given->value, error);
+    }
+    return status;
+}
+
 static void announce(const session *session) {
     if (session->quiet)
         return;
@@ -280,7 +292,7 @@ static void announce(const session *session) {
                     duration, facts->simulated ? " of simulated time" : "", memory);
 }
 
-/* Writes what was not journalled, says how it ended. */
+/* Writes the profile where there is no journal, and says how the run ended. */
 static int conclude(session *session, bj_status status, bj_error *error) {
     bool done = status == BJ_OK || status == BJ_ERR_INTERRUPTED;
     if (done && !session->journal) {
@@ -336,7 +348,8 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = read_former(&session, &error);
     if (status == BJ_OK)
-        status = open_machine(&session, &error);
+        status = bj_runner_open_machine(bj_cli_find_value(arguments, "machine"), session.plan.seed, &session.machine,
+                                        &error);
     if (status == BJ_OK)
         status = choose_cpus(&session, &error);
     if (status == BJ_OK)
@@ -344,7 +357,7 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = use_compiler(&session, &error);
     if (status == BJ_OK)
-        status = bj_cli_record_arguments(arguments, &session.profile, &error);
+        status = record_arguments(arguments, &session.profile.run.arguments, &error);
     if (status == BJ_OK)
         status = bj_runner_fill_header(session.machine, &session.plan, &session.profile, &error);
     int result;
@@ -394,7 +407,6 @@ const bj_cli_command bj_cli_command_run = {
         "3 no permission or resource; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .choices = bj_cli_choose_probe,
     .most_operands = (size_t)-1,
     .run = run,
 };

@@ -19,9 +19,8 @@ typedef struct {
 typedef enum { BJ_CSV_PAIRS, BJ_CSV_SINGLES } bj_csv_kind;
 
 /* '#' begins a comment, blank lines are skipped, one header line may come first, columns after those that are asked for
- * are ignored; LF or CRLF, a byte order mark is passed over. All numbers must lie within what an
- * analysis can take (probes/cache/cache_samples.h). "-" is standard input. Errors
- * say FILE:LINE. */
+ * are ignored; LF or CRLF, a byte order mark is passed over. All numbers must lie
+ * within what an analysis takes (data/number.h). "-" is standard input. Errors say FILE:LINE. */
 bj_status bj_cli_read_csv(const char *path, bj_csv_kind kind, bj_csv_rows *rows, bj_error *error) BJ_WARN_UNUSED;
 /* The same from text; `name` stands for the file in errors. */
 bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,

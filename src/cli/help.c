@@ -26,7 +26,7 @@ static void print_synopsis(const bj_cli_command *command) {
 
 static void print_choices(const bj_cli_command *command) {
     const char *name, *meaning;
-    if (command->choices == NULL || command->choices_title == NULL)
+    if (command->choices == NULL)
         return;
     printf("\n%s\n\n", command->choices_title);
     for (size_t i = 0; command->choices(i, &name, &meaning); i++)

@@ -8,8 +8,8 @@
 #include "bj_build.h"
 #include "cli/cli.h"
 
-/* Started with a standard stream closed, the next file opened would take its place and be written to. The wrong
- * direction on purpose: using the stream stays an error. */
+/* If we are started with a standard stream closed, the next file that we open would become that stream. Opened in the
+ * wrong direction, so that using it stays an error. */
 static void occupy_standard_streams(void) {
     for (int stream = 0; stream < 3; stream++)
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
@@ -17,19 +17,16 @@ static void occupy_standard_streams(void) {
 }
 
 static int refuse_command(const char *word) {
-    const char *names[32];
-    size_t count = 0;
-    for (size_t i = 0; i < bj_cli_command_count && i < sizeof names / sizeof names[0]; i++)
-        names[count++] = bj_cli_commands[i]->name;
-    char hint[120];
-    bj_cli_suggest(word, names, count, hint, sizeof hint);
-    bj_cli_complain("no command '%.60s'%s; see 'blackjack help'", word, hint);
+    bj_cli_guess guess = {.word = word};
+    for (size_t i = 0; i < bj_cli_command_count; i++)
+        bj_cli_offer_name(&guess, bj_cli_commands[i]->name);
+    bj_cli_complain("no command '%.60s'%s; see 'blackjack help'", word, guess.text);
     return BJ_EXIT_USAGE;
 }
 
 /* `COMMAND --help` asks for the same as `help COMMAND`, whatever else is on the line. */
 static bool asks_for_help(int count, char **words) {
-    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+    for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
             return true;
     return false;
@@ -58,7 +55,7 @@ static int dispatch(int count, char **words) {
         return BJ_EXIT_OK;
     }
     const bj_cli_command *command = bj_cli_find_command(words[1]);
-    return command != NULL ? run_command(command, count - 2, words + 2) : refuse_command(words[1]);
+    return command != NULL ? run_command(command, count - 1, words + 1) : refuse_command(words[1]);
 }
 
 int main(int count, char **words) {

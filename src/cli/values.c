@@ -12,14 +12,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "runner/keys.h"
+#include "runner/open_machine.h"
 
 bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) {
-    const uint64_t largest = ((uint64_t)1 << 53) - 1;
     const char *text = bj_cli_find_value(arguments, "seed");
     *seed = 1;
-    if (text != NULL && (!bj_base_parse_u64(text, seed) || *seed > largest))
+    if (text != NULL && (!bj_base_parse_u64(text, seed) || *seed > BJ_SEED_MOST))
         return bj_base_set_error(error, BJ_ERR_USAGE,
-                                 "--seed: expected a whole number from 0 to %" PRIu64 ", found '%.40s'", largest, text);
+                                 "--seed: expected a whole number from 0 to %" PRIu64 ", found '%.40s'", BJ_SEED_MOST,
+                                 text);
     return BJ_OK;
 }
 
@@ -43,21 +44,14 @@ bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *
                              valid[0] != '\0' ? valid : "none");
 }
 
-bool bj_cli_choose_probe(size_t index, const char **name, const char **meaning) {
-    if (index >= bj_probe_count)
-        return false;
-    *name = bj_probes[index]->name;
-    *meaning = bj_probes[index]->question;
-    return true;
-}
-
 bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) {
     *probe = bj_probe_find(name);
     if (*probe != NULL)
         return BJ_OK;
-    char hint[120];
-    bj_cli_suggest_choice(name, bj_cli_choose_probe, hint, sizeof hint);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, hint);
+    bj_cli_guess guess = {.word = name};
+    for (size_t i = 0; i < bj_probe_count; i++)
+        bj_cli_offer_name(&guess, bj_probes[i]->name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, guess.text);
 }
 
 static bj_status refuse_output(const char *path, int number, bj_error *error) {
@@ -66,27 +60,19 @@ static bj_status refuse_output(const char *path, int number, bj_error *error) {
                              strerror(number));
 }
 
-/* A file is replaced by renaming, so its folder must take new files; trying is the only test that holds on every file
- * system and for every user. Several times what a profile of all probes takes today (0.4 MB). */
+/* A file is replaced by renaming, so its folder must take new files. Only trying tells, on every file system and for
+ * every user; with several times the size of a profile of all probes (0.4 MB). */
 enum { TRIAL_BYTES = 2 * 1024 * 1024 };
 
-/* Names of streams that are open already: wherever they lead, writing there is what was asked for. */
-static bool is_stream(const char *path) {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0;
-}
-
-bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
-                              bj_error *error) {
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file, bj_error *error) {
     struct stat about;
-    output->journal = false;
-    if (is_stream(path))
+    bool unused;
+    is_file = is_file != NULL ? is_file : &unused;
+    *is_file = false;
+    if (strcmp(path, "-") == 0 || bj_base_is_stream(path)) /* wherever it leads, it was asked for */
         return BJ_OK;
     if (stat(path, &about) != 0) {
-        output->journal = true;
+        *is_file = true;
         return errno == ENOENT ? bj_base_prepare_place(path, TRIAL_BYTES, error) : refuse_output(path, errno, error);
     }
     if (S_ISDIR(about.st_mode))
@@ -98,7 +84,7 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
         return BJ_OK; /* a device: written once, at the end */
     if (!replace)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; %s", path, otherwise);
-    output->journal = true;
+    *is_file = true;
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return refuse_output(path, errno, error);

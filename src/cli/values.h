@@ -7,23 +7,18 @@
 #include "cli/cli.h"
 #include "probes/probe.h"
 
-/* --seed; 1 when it is not given. At most 2^53 - 1, so that every JSON reader keeps it. */
+/* --seed; 1 when it is not given. */
 bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj_error *error) BJ_WARN_UNUSED;
 /* --method among those of the probes; NULL when it is not given. The error lists the valid ones. */
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
                              const char **method, bj_error *error) BJ_WARN_UNUSED;
-/* For bj_cli_command.choices: the probes with their questions. */
-bool bj_cli_choose_probe(size_t index, const char **name, const char **meaning);
 /* A probe by name; the error has a suggestion. */
 bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *error) BJ_WARN_UNUSED;
 
-typedef struct {
-    bool journal; /* a regular file, or to become one: may be written again and again */
-} bj_cli_output;
-
 /* Whether the file may and can be written, found out before any work is done. Existing files need `replace`;
- * `otherwise` says what the user can do about one. */
-bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bj_cli_output *output,
+ * `otherwise` says what the user can do about one. *is_file (may be NULL): it is a regular file or becomes one, and may
+ * be written again and again. */
+bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file,
                               bj_error *error) BJ_WARN_UNUSED;
 
 #endif

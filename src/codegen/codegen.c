@@ -90,6 +90,10 @@ bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *op
     return false;
 }
 
+bool bj_codegen_uses(const bj_codegen_unit *unit, const char *operation) {
+    return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
+}
+
 void bj_codegen_name_unit(const bj_codegen_unit *unit, char *name, size_t room) {
     if (unit->kind == BJ_CODEGEN_LIVE)
         snprintf(name, room, "live_%s", unit->type->name);

@@ -52,6 +52,8 @@ bj_codegen_unit bj_codegen_unit_at(size_t number);
 /* False: there is none. `then` may be NULL. */
 bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
                           size_t *number);
+/* Whether a step of the chain has that operation. */
+bool bj_codegen_uses(const bj_codegen_unit *unit, const char *operation);
 /* "op_int32_add", "op_double_sqrt_mul", "live_float": what its table is called in the source, after "bj_generated_". */
 void bj_codegen_name_unit(const bj_codegen_unit *unit, char *name, size_t room);
 

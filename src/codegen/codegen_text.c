@@ -74,17 +74,14 @@ static const operation_text *find_text(const char *operation) {
     return NULL;
 }
 
-static bool uses(const bj_codegen_unit *unit, const char *operation) {
-    return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
-}
-
 /* Signed where it is divided, since that is what int means; unsigned where it may wrap. */
 static void write_value_type(const bj_codegen_unit *unit, FILE *out) {
     const bj_codegen_type *type = unit->type;
     if (type->is_float)
         fprintf(out, "#define V %s\n", type->name);
     else
-        fprintf(out, "#define V %sint%u_t\n", uses(unit, "div") || uses(unit, "mod") ? "" : "u", 8 * type->bytes);
+        fprintf(out, "#define V %sint%u_t\n", bj_codegen_uses(unit, "div") || bj_codegen_uses(unit, "mod") ? "" : "u",
+                8 * type->bytes);
 }
 
 static void write_step(const bj_codegen_unit *unit, bool back, FILE *out) {
@@ -117,7 +114,7 @@ static void write_operands(const bj_codegen_unit *unit, FILE *out) {
 static void write_chain(const bj_codegen_unit *unit, const char *name, unsigned streams, bool twice, FILE *out) {
     unsigned steps = bj_codegen_count_steps(streams, twice);
     fprintf(out, "%sstatic void %s_%u_%u(void *values, const void *operands, size_t passes) {\n    OPERANDS\n",
-            uses(unit, "fma") ? "FMA_TARGET " : "", name, streams, steps);
+            bj_codegen_uses(unit, "fma") ? "FMA_TARGET " : "", name, streams, steps);
     for (unsigned i = 0; i < streams; i++)
         fprintf(out, "    V x%u = ((V *)values)[%u];\n", i, i);
     fputs("    do {\n", out);
@@ -141,7 +138,7 @@ static void write_rounds(unsigned streams, FILE *out) {
 
 static void write_chains(const bj_codegen_unit *unit, FILE *out) {
     char name[48];
-    bool is_fma = uses(unit, "fma");
+    bool is_fma = bj_codegen_uses(unit, "fma");
     bj_codegen_name_unit(unit, name, sizeof name);
     fprintf(out, "\n/* %s */\n", name);
     if (is_fma)

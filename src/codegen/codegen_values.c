@@ -7,10 +7,6 @@
 /* Places in the array of operands; codegen_text.c knows them by a letter each. */
 enum { ADDEND, FACTOR, DIVISION, SHIFT, FMA_FACTOR, FMA_ADDEND };
 
-static bool uses(const bj_codegen_unit *unit, const char *operation) {
-    return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
-}
-
 static void put_integer(void *array, size_t place, unsigned bytes, uint64_t value) {
     unsigned char *target = (unsigned char *)array + place * bytes;
     uint8_t v8 = (uint8_t)value;
@@ -50,10 +46,10 @@ static void fill_integers(const bj_codegen_unit *unit, void *starts, void *opera
     unsigned bytes = unit->type->bytes;
     size_t size = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
     uint64_t root = roots[size], highest = UINT64_MAX >> (65 - 8 * bytes);
-    bool divides = uses(unit, "div") || uses(unit, "mod");
+    bool divides = bj_codegen_uses(unit, "div") || bj_codegen_uses(unit, "mod");
     /* A quotient or remainder is at most twice the root, and some more of int8. */
     uint64_t high = highest - 2 * root - 2, addend = divides ? high : 3;
-    put_integer(operands, ADDEND, bytes, divides && uses(unit, "sub") ? 0 - addend : addend);
+    put_integer(operands, ADDEND, bytes, divides && bj_codegen_uses(unit, "sub") ? 0 - addend : addend);
     put_integer(operands, FACTOR, bytes, divides ? root : UINT64_C(0x9e3779b97f4a7c15) >> (64 - 8 * bytes) | 1);
     put_integer(operands, DIVISION, bytes, root);
     put_integer(operands, SHIFT, bytes, 1);
@@ -82,9 +78,9 @@ static void fill_floats(const bj_codegen_unit *unit, void *starts, void *operand
     unsigned bytes = unit->type->bytes;
     /* Alone, a factor next to 1: 2^23 of them make a float e times as large. After a root, one that keeps the value off
      * 1, whose root is quick. In other pairs, one that holds it near 1. */
-    double factor = unit->then == NULL   ? 1 + (bytes == sizeof(float) ? 0x1p-23 : 0x1p-52)
-                    : uses(unit, "sqrt") ? 1.3717421124828531
-                                         : 0.7313172839506172;
+    double factor = unit->then == NULL              ? 1 + (bytes == sizeof(float) ? 0x1p-23 : 0x1p-52)
+                    : bj_codegen_uses(unit, "sqrt") ? 1.3717421124828531
+                                                    : 0.7313172839506172;
     put_float(operands, ADDEND, bytes, 0.7777777777777778);
     put_float(operands, FACTOR, bytes, factor);
     put_float(operands, DIVISION, bytes, 1.9876543209876543);
@@ -120,27 +116,27 @@ static uint64_t step_integer(const char *operation, uint64_t x, bool odd, unsign
     return (uint64_t)(strcmp(operation, "div") == 0 ? dividend / divisor : dividend % divisor);
 }
 
-/* Rounded to the type after each operation: through memory, whatever the flags of this file. */
+/* In double, which the caller rounds to the type: for these operations on floats that gives what float arithmetic
+ * would, since double has more than twice the digits. Only a fused product and sum needs its own. Volatile: each
+ * operation rounds, whatever the flags of this file. */
 static double step_float(const char *operation, double x, unsigned bytes, const void *operands) {
-    bool narrow = bytes == sizeof(float);
     double addend = get_float(operands, ADDEND, bytes), factor = get_float(operands, FACTOR, bytes);
     double dividend = get_float(operands, DIVISION, bytes);
     double m = get_float(operands, FMA_FACTOR, bytes), n = get_float(operands, FMA_ADDEND, bytes);
-    volatile double wide = 0;
-    volatile float thin = 0;
+    volatile double result;
     if (strcmp(operation, "add") == 0)
-        narrow ? (void)(thin = (float)x + (float)addend) : (void)(wide = x + addend);
+        result = x + addend;
     else if (strcmp(operation, "sub") == 0)
-        narrow ? (void)(thin = (float)x - (float)addend) : (void)(wide = x - addend);
+        result = x - addend;
     else if (strcmp(operation, "mul") == 0)
-        narrow ? (void)(thin = (float)x * (float)factor) : (void)(wide = x * factor);
+        result = x * factor;
     else if (strcmp(operation, "div") == 0)
-        narrow ? (void)(thin = (float)dividend / (float)x) : (void)(wide = dividend / x);
+        result = dividend / x;
     else if (strcmp(operation, "sqrt") == 0)
-        narrow ? (void)(thin = sqrtf((float)x)) : (void)(wide = sqrt(x));
+        result = sqrt(x);
     else
-        narrow ? (void)(thin = fmaf((float)x, (float)m, (float)n)) : (void)(wide = fma(x, m, n));
-    return narrow ? thin : wide;
+        result = bytes == sizeof(float) ? fmaf((float)x, (float)m, (float)n) : fma(x, m, n);
+    return result;
 }
 
 static void compute_chains(const bj_codegen_unit *unit, size_t streams, size_t steps, const void *operands,
@@ -165,10 +161,8 @@ static void compute_sweeps(const bj_codegen_unit *unit, size_t variables, size_t
     for (size_t i = 0; i < sweeps * variables; i++) {
         size_t to = i % variables, from = (to + variables - variables / 2) % variables;
         if (unit->type->is_float) {
-            double left = get_float(values, to, bytes), right = get_float(values, from, bytes);
-            volatile double wide = left + right;
-            volatile float thin = (float)left + (float)right;
-            put_float(values, to, bytes, bytes == sizeof thin ? thin : wide);
+            volatile double sum = get_float(values, to, bytes) + get_float(values, from, bytes);
+            put_float(values, to, bytes, sum);
         } else {
             put_integer(values, to, bytes,
                         (uint64_t)get_integer(values, to, bytes) + (uint64_t)get_integer(values, from, bytes));

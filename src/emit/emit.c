@@ -1,13 +1,11 @@
 /* The registry, and the one rule by which all emitters take or refuse an answer. */
 #include "emit/emit.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "data/number.h"
 
 #define BJ_EMITTER(name) extern const bj_emitter bj_emitter_##name;
 #include "emit/emit_list.h"
@@ -65,19 +63,24 @@ void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *a
     bj_base_hide_controls(text);
 }
 
-bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
+bj_status bj_emit_take_answer(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
     const char *name = request->emitter->name;
     const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
     if (answer == NULL)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
-    if (!bj_emit_accepts(request, answer, value)) {
-        char reason[BJ_EMIT_REASON_ROOM];
-        bj_emit_describe_refusal(request, answer, reason);
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
-    }
-    if (!value->claimed && answer->structured != NULL)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a number, which it is not", name, key);
-    return BJ_OK;
+    if (bj_emit_accepts(request, answer, value))
+        return BJ_OK;
+    char reason[BJ_EMIT_REASON_ROOM];
+    bj_emit_describe_refusal(request, answer, reason);
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
+}
+
+bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
+    bj_status status = bj_emit_take_answer(request, key, value, error);
+    if (status == BJ_OK && !value->claimed && value->answer->structured != NULL)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a number, which it is not",
+                                 request->emitter->name, key);
+    return status;
 }
 
 bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
@@ -90,50 +93,18 @@ bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, con
     return status;
 }
 
-bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, unsigned *levels, bj_error *error) {
-    /* More than any machine has. */
+bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, bj_emit_value *levels, bj_error *error) {
     enum { MOST = 16 };
-    bj_emit_value value;
-    bj_status status = bj_emit_take(request, "cache.levels", &value, error);
-    if (status != BJ_OK)
+    bj_status status = bj_emit_take(request, "cache.levels", levels, error);
+    if (status != BJ_OK || (levels->value >= least && levels->value <= MOST && levels->value == floor(levels->value)))
         return status;
-    if (!(value.value >= least && value.value <= MOST) || value.value != floor(value.value))
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.levels from %u to %d", request->emitter->name,
-                                 least, MOST);
-    *levels = (unsigned)value.value;
-    return BJ_OK;
-}
-
-void bj_emit_describe_value(const bj_emit_value *value, char *text) {
-    const bj_answer *answer = value->answer;
-    if (value->claimed) {
-        snprintf(text, BJ_EMIT_NOTE_ROOM, "claimed by the operating system, not measured");
-        return;
-    }
-    char low[BJ_NUMBER_ROOM], high[BJ_NUMBER_ROOM], interval[2 * BJ_NUMBER_ROOM + 16] = "";
-    if (answer->has_interval && answer->structured == NULL) {
-        bj_data_format_number(answer->interval[0], low);
-        bj_data_format_number(answer->interval[1], high);
-        snprintf(interval, sizeof interval, ", 95%%: %s .. %s", low, high);
-    }
-    snprintf(text, BJ_EMIT_NOTE_ROOM, "%s%s%s%s", answer->status == BJ_ANSWER_OK ? "measured" : "unstable", interval,
-             answer->confidence != BJ_CONFIDENCE_NONE ? ", " : "",
-             answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "");
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.levels from %u to %d", request->emitter->name, least,
+                             MOST);
 }
 
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe) {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
         putc(*at < ' ' || *at >= 0x7f || strchr(unsafe, *at) != NULL ? '?' : *at, out);
-}
-
-void bj_emit_name_variable(const char *key, char *name) {
-    size_t used = (size_t)snprintf(name, BJ_EMIT_NAME_ROOM, "BLACKJACK_");
-    for (; *key != '\0' && used + 1 < BJ_EMIT_NAME_ROOM; key++) {
-        unsigned char letter = (unsigned char)*key;
-        bool plain = letter < 0x80 && isalnum(letter);
-        name[used++] = (char)(plain ? toupper(letter) : '_');
-    }
-    name[used] = '\0';
 }
 
 bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *length, bj_error *error) {

@@ -24,6 +24,7 @@ typedef struct {
 } bj_emit_options;
 
 typedef struct bj_emitter bj_emitter;
+typedef struct bj_emit_language bj_emit_language;
 
 typedef struct {
     const bj_emitter *emitter;
@@ -32,8 +33,9 @@ typedef struct {
 } bj_emit_request;
 
 struct bj_emitter {
-    const char *name;    /* as the command line takes it */
-    const char *summary; /* one line: for whom, and what it needs */
+    const char *name;                 /* as the command line takes it */
+    const char *summary;              /* one line: for whom, and what it needs */
+    const bj_emit_language *language; /* of those that print variables; NULL: none (variables.h) */
     /* BJ_ERR_FAILED: refused, the error says why. Write errors are the caller's to find on `out`. */
     bj_status (*emit)(const bj_emit_request *request, FILE *out, bj_error *error);
 };
@@ -55,26 +57,23 @@ typedef struct {
 /* Whether the request takes the answer, and from where. Structured ones are never claimed. */
 bool bj_emit_accepts(const bj_emit_request *request, const bj_answer *answer, bj_emit_value *value);
 /* The same by key; the error says what is wrong with it and what the reader can do. */
+bj_status bj_emit_take_answer(const bj_emit_request *request, const char *key, bj_emit_value *value,
+                              bj_error *error) BJ_WARN_UNUSED;
+/* An answer that must be a number. */
 bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value,
                        bj_error *error) BJ_WARN_UNUSED;
 /* A key with a level in it: cache.L<level>.<what>. */
 bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
                              bj_error *error) BJ_WARN_UNUSED;
-/* cache.levels, which must be a whole number from `least` on. */
-bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, unsigned *levels,
+/* cache.levels, which must be a whole number from `least` to 16, more than any machine has. */
+bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, bj_emit_value *levels,
                               bj_error *error) BJ_WARN_UNUSED;
 
-/* "measured, 95%: 32768 .. 34816, medium", or that it is only claimed; text has BJ_EMIT_NOTE_ROOM. */
-#define BJ_EMIT_NOTE_ROOM 160
-void bj_emit_describe_value(const bj_emit_value *value, char *text);
 /* Why an answer is not taken, in one line; text has BJ_EMIT_REASON_ROOM. */
 #define BJ_EMIT_REASON_ROOM 400
 void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *answer, char *text);
 /* Text from a profile where a comment or a quoted line is being written: one line, no control characters, and none of
  * the characters of `unsafe`, which become '?'. */
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe);
-/* "BLACKJACK_CACHE_L1_SIZE_BYTES"; name has BJ_EMIT_NAME_ROOM. */
-#define BJ_EMIT_NAME_ROOM 80
-void bj_emit_name_variable(const char *key, char *name);
 
 #endif

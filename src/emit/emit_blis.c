@@ -27,21 +27,20 @@ static void note_claim(blis_input *input, const bj_emit_value *value) {
 
 static bj_status take_operation(const bj_emit_request *request, const char *operation, blis_input *input,
                                 double *latency, double *throughput, bj_error *error) {
-    char key[64];
-    bj_emit_value value;
-    snprintf(key, sizeof key, "op.%s.%s.latency", request->options.type, operation);
-    bj_status status = bj_emit_take(request, key, &value, error);
-    if (status != BJ_OK)
-        return status;
-    note_claim(input, &value);
-    *latency = fmax(1, floor(value.value + 0.5)); /* a pipeline has whole cycles */
-    snprintf(key, sizeof key, "op.%s.%s.throughput", request->options.type, operation);
-    status = bj_emit_take(request, key, &value, error);
-    if (status != BJ_OK)
-        return status;
-    note_claim(input, &value);
+    static const char *const whats[] = {"latency", "throughput"};
+    bj_emit_value values[2];
+    for (int i = 0; i < 2; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "op.%s.%s.%s", request->options.type, operation, whats[i]);
+        bj_status status = bj_emit_take(request, key, &values[i], error);
+        if (status != BJ_OK)
+            return status;
+        note_claim(input, &values[i]);
+    }
+    *latency = fmax(1, floor(values[0].value + 0.5)); /* a pipeline has whole cycles */
     /* A pipe takes one operation every cycle or every second, third, fourth one: what lies between is noise. */
-    *throughput = value.value >= 0.75 ? floor(value.value + 0.5) : 1 / floor(1 / fmax(value.value, 0.01) + 0.5);
+    double rate = values[1].value;
+    *throughput = rate >= 0.75 ? floor(rate + 0.5) : 1 / floor(1 / fmax(rate, 0.01) + 0.5);
     return BJ_OK;
 }
 
@@ -49,12 +48,10 @@ static bj_status take_operation(const bj_emit_request *request, const char *oper
  * the two share pipes is not known, so as many pairs as the scarcer one allows: more accumulators than needed do no
  * harm, fewer do. */
 static bj_status take_operations(const bj_emit_request *request, blis_input *input, bj_error *error) {
-    bj_error ignored;
     bj_blis_machine *machine = &input->machine;
     double add[2] = {0}, mul[2] = {0};
     size_t claimed_before = input->claimed_count;
-    input->fused =
-        take_operation(request, "fma", input, &machine->latency_cycles, &machine->per_cycle, &ignored) == BJ_OK;
+    input->fused = take_operation(request, "fma", input, &machine->latency_cycles, &machine->per_cycle, NULL) == BJ_OK;
     if (input->fused)
         return BJ_OK;
     input->claimed_count = claimed_before;
@@ -72,18 +69,13 @@ static bj_status take_operations(const bj_emit_request *request, blis_input *inp
 
 static bj_status take_caches(const bj_emit_request *request, blis_input *input, bj_error *error) {
     bj_blis_machine *machine = &input->machine;
-    unsigned levels = 0;
-    bj_emit_value count;
+    bj_emit_value levels, size, ways;
     bj_status status = bj_emit_take_levels(request, 2, &levels, error);
-    if (status == BJ_OK)
-        status = bj_emit_take(request, "cache.levels", &count, error);
     if (status != BJ_OK)
         return status;
-    note_claim(input, &count);
-    machine->levels = levels < 3 ? levels : 3;
-    for (unsigned level = 1; level <= machine->levels && status == BJ_OK; level++) {
-        bj_emit_value size, ways;
-        bj_error ignored;
+    note_claim(input, &levels);
+    machine->levels = levels.value < 3 ? 2 : 3;
+    for (unsigned level = 1; level <= machine->levels; level++) {
         status = bj_emit_take_cache(request, level, "size_bytes", &size, error);
         if (status != BJ_OK)
             return status;
@@ -93,7 +85,7 @@ static bj_status take_caches(const bj_emit_request *request, blis_input *input, 
          * without. */
         if (level == 1)
             status = bj_emit_take_cache(request, level, "associativity", &ways, error);
-        else if (bj_emit_take_cache(request, level, "associativity", &ways, &ignored) != BJ_OK)
+        else if (bj_emit_take_cache(request, level, "associativity", &ways, NULL) != BJ_OK)
             continue;
         if (status != BJ_OK)
             return status;

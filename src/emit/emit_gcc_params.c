@@ -19,9 +19,8 @@ static bj_status take_kib(const bj_emit_request *request, unsigned level, double
 }
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
-    unsigned levels = 0;
     double l1_kib = 0, l2_kib = 0;
-    bj_emit_value line;
+    bj_emit_value levels, line;
     bj_status status = bj_emit_take_levels(request, 1, &levels, error);
     if (status == BJ_OK)
         status = take_kib(request, 1, &l1_kib, error);
@@ -30,12 +29,12 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     if (status == BJ_OK && !(line.value >= 1 && line.value <= 65536))
         status = bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.line_bytes from 1 to 65536",
                                    request->emitter->name);
-    if (status == BJ_OK && levels > 1)
+    if (status == BJ_OK && levels.value > 1)
         status = take_kib(request, 2, &l2_kib, error);
     if (status != BJ_OK)
         return status;
     fprintf(out, "--param l1-cache-size=%.0f --param l1-cache-line-size=%.0f", l1_kib, line.value);
-    if (levels > 1)
+    if (levels.value > 1)
         fprintf(out, " --param l2-cache-size=%.0f", l2_kib);
     putc('\n', out);
     return BJ_OK;

@@ -40,22 +40,12 @@ static int compare_cpus(const void *a, const void *b) {
 
 static double take_optional(const bj_emit_request *request, const char *key) {
     bj_emit_value value;
-    bj_error ignored;
-    return bj_emit_take(request, key, &value, &ignored) == BJ_OK && value.value > 0 ? value.value : 0;
+    return bj_emit_take(request, key, &value, NULL) == BJ_OK && value.value > 0 ? value.value : 0;
 }
 
 static double take_optional_cache(const bj_emit_request *request, unsigned level, const char *what) {
-    char key[64];
-    snprintf(key, sizeof key, "cache.L%u.%s", level, what);
-    return take_optional(request, key);
-}
-
-/* What goes under our name was measured: 0 for what is only claimed. */
-static double take_measured(const bj_emit_request *request, unsigned level, const char *what) {
     bj_emit_value value;
-    bj_error ignored;
-    bool taken = bj_emit_take_cache(request, level, what, &value, &ignored) == BJ_OK && !value.claimed;
-    return taken ? value.value : 0;
+    return bj_emit_take_cache(request, level, what, &value, NULL) == BJ_OK ? value.value : 0;
 }
 
 static bj_status list_cpus(xml_page *page, bj_error *error) {
@@ -163,18 +153,19 @@ static void print_sets(const xml_page *page, const int *cpus, size_t count) {
     fputs(" nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"", page->out);
 }
 
-static void print_info(const xml_page *page, const char *name, double value) {
+/* What goes under our name was measured, not only claimed. */
+static void print_measured(const xml_page *page, unsigned level, const char *what, const char *name) {
     char number[BJ_NUMBER_ROOM];
-    if (!(value > 0))
+    bj_emit_value value;
+    if (bj_emit_take_cache(page->request, level, what, &value, NULL) != BJ_OK || value.claimed)
         return;
-    bj_data_format_number(value, number);
+    bj_data_format_number(value.value, number);
     indent(page);
     fprintf(page->out, "<info name=\"%s\" value=\"%s\"/>\n", name, number);
 }
 
 static void open_cache(xml_page *page, unsigned level, const int *cpus, size_t count) {
     const xml_level *about = &page->levels[level];
-    const bj_emit_request *request = page->request;
     indent(page);
     fprintf(page->out, "<object type=\"L%uCache\"", level);
     print_sets(page, cpus, count);
@@ -183,11 +174,11 @@ static void open_cache(xml_page *page, unsigned level, const int *cpus, size_t c
             "cache_type=\"%d\">\n",
             page->next_index++, about->size_bytes, level, about->line_bytes, about->ways, level == 1);
     page->depth++;
-    print_info(page, "BlackjackEffectiveBytes", take_measured(request, level, "size_bytes"));
-    print_info(page, "BlackjackLatencyNs", take_measured(request, level, "latency_ns"));
-    print_info(page, "BlackjackReadGBs", take_measured(request, level, "read_gbs"));
-    print_info(page, "BlackjackWriteGBs", take_measured(request, level, "write_gbs"));
-    print_info(page, "BlackjackCopyGBs", take_measured(request, level, "copy_gbs"));
+    print_measured(page, level, "size_bytes", "BlackjackEffectiveBytes");
+    print_measured(page, level, "latency_ns", "BlackjackLatencyNs");
+    print_measured(page, level, "read_gbs", "BlackjackReadGBs");
+    print_measured(page, level, "write_gbs", "BlackjackWriteGBs");
+    print_measured(page, level, "copy_gbs", "BlackjackCopyGBs");
 }
 
 static void print_cpu(xml_page *page, const int *cpu) {
@@ -283,13 +274,13 @@ static void print_page(xml_page *page, int *scratch) {
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
     xml_page page = {.request = request, .out = out, .next_index = FIRST_FREE_INDEX};
-    bj_emit_value latency;
-    unsigned levels = 0;
+    bj_emit_value latency, levels;
     int *scratch = NULL;
     bj_status status = bj_emit_take_levels(request, 1, &levels, error);
-    page.level_count = levels < MAX_LEVELS ? levels : MAX_LEVELS;
-    if (status == BJ_OK)
+    if (status == BJ_OK) {
+        page.level_count = levels.value < MAX_LEVELS ? (unsigned)levels.value : MAX_LEVELS;
         status = bj_emit_take(request, "memory.latency_ns", &latency, error);
+    }
     if (status == BJ_OK)
         status = list_cpus(&page, error);
     for (unsigned level = 1; level <= page.level_count && status == BJ_OK; level++)

@@ -86,20 +86,14 @@ static bj_status order_node(const bj_cpu_node *node, bj_cpu_order order, unsigne
 
 bj_status bj_emit_order_cpus(const bj_emit_request *request, int **cpus, size_t *count, bj_error *error) {
     static const char key[] = "topology.tree";
-    const char *name = request->emitter->name;
-    const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
     bj_emit_value value;
-    if (answer == NULL)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
-    if (!bj_emit_accepts(request, answer, &value) || value.claimed) {
-        char reason[BJ_EMIT_REASON_ROOM];
-        bj_emit_describe_refusal(request, answer, reason);
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
-    }
-    if (answer->structured == NULL)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a tree, which it is not", name, key);
     bj_cpu_node tree;
-    bj_status status = bj_profile_read_cpu_tree(key, answer->structured, &tree, error);
+    bj_status status = bj_emit_take_answer(request, key, &value, error);
+    if (status == BJ_OK && (value.claimed || value.answer->structured == NULL))
+        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a tree, which it is not",
+                                   request->emitter->name, key);
+    if (status == BJ_OK)
+        status = bj_profile_read_cpu_tree(key, value.answer->structured, &tree, error);
     if (status != BJ_OK)
         return status;
     unsigned char *marks = calloc(BJ_CPU_NUMBERS, 1);

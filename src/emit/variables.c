@@ -1,9 +1,12 @@
 #include "emit/variables.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/number.h"
+
+enum { NAME_ROOM = 80 };
 
 bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
     const bj_answers *answers = &request->profile->answers;
@@ -16,6 +19,17 @@ bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
                              bj_data_name_confidence(request->options.least_confidence));
 }
 
+/* "BLACKJACK_CACHE_L1_SIZE_BYTES"; name has NAME_ROOM. */
+static void name_variable(const char *key, char *name) {
+    size_t used = (size_t)snprintf(name, NAME_ROOM, "BLACKJACK_");
+    for (; *key != '\0' && used + 1 < NAME_ROOM; key++) {
+        unsigned char letter = (unsigned char)*key;
+        bool plain = letter < 0x80 && isalnum(letter);
+        name[used++] = (char)(plain ? toupper(letter) : '_');
+    }
+    name[used] = '\0';
+}
+
 static int compare_names(const void *a, const void *b) {
     return strcmp(a, b);
 }
@@ -23,12 +37,12 @@ static int compare_names(const void *a, const void *b) {
 /* a.b and a_b would both become A_B, and one would silently win. */
 static bj_status check_names(const bj_emit_request *request, bj_error *error) {
     const bj_answers *answers = &request->profile->answers;
-    char(*names)[BJ_EMIT_NAME_ROOM] = calloc(answers->count + 1, sizeof *names);
+    char(*names)[NAME_ROOM] = calloc(answers->count + 1, sizeof *names);
     if (names == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu names", answers->count);
     bj_status status = BJ_OK;
     for (size_t i = 0; i < answers->count; i++)
-        bj_emit_name_variable(answers->items[i].key, names[i]);
+        name_variable(answers->items[i].key, names[i]);
     qsort(names, answers->count, sizeof *names, compare_names);
     for (size_t i = 1; i < answers->count && status == BJ_OK; i++)
         if (strcmp(names[i], names[i - 1]) == 0)
@@ -44,14 +58,14 @@ static void print_comment(const bj_emit_language *language, FILE *out, const cha
     fprintf(out, "%s\n", language->comment_end);
 }
 
-void bj_emit_print_origin(const bj_emit_request *request, const bj_emit_language *language, FILE *out) {
+static void print_origin(const bj_emit_request *request, FILE *out) {
     const bj_profile *profile = request->profile;
     char line[400];
     snprintf(line, sizeof line, "Made by 'blackjack emit %s' from a profile of %s, %s (%s).", request->emitter->name,
              profile->environment.cpu[0] != '\0' ? profile->environment.cpu : "an unnamed cpu",
              profile->environment.os[0] != '\0' ? profile->environment.os : "an unnamed system",
              profile->created[0] != '\0' ? profile->created : "no date");
-    print_comment(language, out, "", line);
+    print_comment(request->emitter->language, out, "", line);
 }
 
 /* What comes in whole numbers by its nature; all else is measured on a scale and is whole by chance. */
@@ -63,42 +77,71 @@ static bool is_counted(const char *unit) {
     return false;
 }
 
-static void print_answer(const bj_emit_request *request, const bj_emit_language *language, const bj_answer *answer,
-                         FILE *out) {
-    char name[BJ_EMIT_NAME_ROOM], note[BJ_EMIT_NOTE_ROOM], line[BJ_EMIT_NOTE_ROOM + 32], number[BJ_NUMBER_ROOM + 2];
-    char reason[BJ_EMIT_REASON_ROOM];
-    bj_emit_value value;
-    bj_emit_name_variable(answer->key, name);
-    if (!bj_emit_accepts(request, answer, &value)) {
-        bj_emit_describe_refusal(request, answer, reason);
-        fprintf(out, "%s%s is left out: ", language->comment_begin, name);
-        bj_emit_print_safely(out, reason, language->comment_unsafe);
-        fprintf(out, "%s\n", language->comment_end);
-        return;
-    }
-    bj_emit_describe_value(&value, note);
-    snprintf(line, sizeof line, "%s%s%s", answer->unit, answer->unit[0] != '\0' ? "; " : "", note);
-    print_comment(language, out, "", line);
-    if (!value.claimed && answer->structured != NULL) {
-        language->print_text(out, name, answer->structured);
-        return;
-    }
-    bj_data_format_number(value.value, number);
-    if (language->reals_have_point && !is_counted(answer->unit) && number[strspn(number, "-0123456789")] == '\0')
-        strcat(number, ".0");
-    language->print_number(out, name, number);
+static void print_number(const bj_emit_language *language, FILE *out, const bj_emit_value *value) {
+    char number[BJ_NUMBER_ROOM];
+    bj_data_format_number(value->value, number);
+    bool whole = number[strspn(number, "-0123456789")] == '\0';
+    bool in_parentheses = language->negatives_in_parentheses && number[0] == '-';
+    fprintf(out, "%s%s%s%s", in_parentheses ? "(" : "", number,
+            language->reals_have_point && whole && !is_counted(value->answer->unit) ? ".0" : "",
+            in_parentheses ? ")" : "");
 }
 
-bj_status bj_emit_print_variables(const bj_emit_request *request, const bj_emit_language *language, FILE *out,
-                                  bj_error *error) {
+/* "bytes; measured, 95%: 32768 .. 34816, medium", or that it is only claimed. */
+static void print_note(const bj_emit_language *language, FILE *out, const bj_emit_value *value) {
+    const bj_answer *answer = value->answer;
+    char low[BJ_NUMBER_ROOM], high[BJ_NUMBER_ROOM], interval[2 * BJ_NUMBER_ROOM + 16] = "", line[300];
+    if (answer->has_interval && answer->structured == NULL) {
+        bj_data_format_number(answer->interval[0], low);
+        bj_data_format_number(answer->interval[1], high);
+        snprintf(interval, sizeof interval, ", 95%%: %s .. %s", low, high);
+    }
+    bool told = answer->confidence != BJ_CONFIDENCE_NONE;
+    const char *semicolon = answer->unit[0] != '\0' ? "; " : "";
+    if (value->claimed)
+        snprintf(line, sizeof line, "%s%sclaimed by the operating system, not measured", answer->unit, semicolon);
+    else
+        snprintf(line, sizeof line, "%s%s%s%s%s%s", answer->unit, semicolon,
+                 answer->status == BJ_ANSWER_OK ? "measured" : "unstable", interval, told ? ", " : "",
+                 told ? bj_data_name_confidence(answer->confidence) : "");
+    print_comment(language, out, "", line);
+}
+
+static void print_answer(const bj_emit_request *request, const bj_answer *answer, FILE *out) {
+    const bj_emit_language *language = request->emitter->language;
+    char name[NAME_ROOM], label[NAME_ROOM + 20], reason[BJ_EMIT_REASON_ROOM];
+    bj_emit_value value;
+    name_variable(answer->key, name);
+    if (!bj_emit_accepts(request, answer, &value)) {
+        bj_emit_describe_refusal(request, answer, reason);
+        snprintf(label, sizeof label, "%s is left out: ", name);
+        print_comment(language, out, label, reason);
+        return;
+    }
+    print_note(language, out, &value);
+    fprintf(out, "%s%s%s", language->begin, name, language->between);
+    if (value.claimed || answer->structured == NULL) {
+        print_number(language, out, &value);
+    } else {
+        fputs(language->quote, out);
+        for (const char *at = answer->structured; *at != '\0'; at++)
+            language->print_quoted(out, *at);
+        fputs(language->quote, out);
+    }
+    fprintf(out, "%s\n", language->end);
+}
+
+bj_status bj_emit_print_variables(const bj_emit_request *request, FILE *out, bj_error *error) {
     const bj_answers *answers = &request->profile->answers;
     bj_status status = bj_emit_check_any(request, error);
     if (status == BJ_OK)
         status = check_names(request, error);
     if (status != BJ_OK)
         return status;
-    bj_emit_print_origin(request, language, out);
+    fputs(request->emitter->language->first_lines, out);
+    print_origin(request, out);
     for (size_t i = 0; i < answers->count; i++)
-        print_answer(request, language, &answers->items[i], out);
+        print_answer(request, &answers->items[i], out);
+    fputs(request->emitter->language->last_lines, out);
     return BJ_OK;
 }

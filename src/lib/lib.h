@@ -12,22 +12,18 @@ struct bj_lib_answer {
     bj_answer characteristic;
 };
 
-typedef struct {
-    const bj_answer *answer;
-} bj_inside_entry;
-
 struct bj_lib_profile {
     bj_profile whole; /* without samples where it was read */
     char *text;       /* as it was read, to be written so; NULL: it was measured */
     size_t length;
-    bj_inside_entry *by_key; /* of whole, sorted; does not change while the profile is open */
-    char *path;              /* never NULL */
+    const bj_answer **by_key; /* of whole, sorted; does not change while the profile is open */
+    char *path;               /* never NULL */
 };
 
-/* Makes the profile that `whole` and `text` (may be NULL) become part of; on failure both are freed. */
+/* Takes over `whole` and `text` (may be NULL), also on failure. */
 bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
                                      bj_lib_profile **profile, bj_lib_error *error);
-/* The error goes out under the result that stands for the status. */
+/* The public result for a status, with its error. */
 bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib_error *to);
 bj_lib_result bj_inside_fail(bj_lib_error *error, bj_lib_result result, const char *format, ...) BJ_PRINTF(3, 4);
 

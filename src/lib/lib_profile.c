@@ -44,14 +44,14 @@ bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib
 }
 
 static int compare_keys(const void *a, const void *b) {
-    const bj_inside_entry *left = a, *right = b;
-    return strcmp(left->answer->key, right->answer->key);
+    const bj_answer *const *left = a, *const *right = b;
+    return strcmp((*left)->key, (*right)->key);
 }
 
 bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
                                      bj_lib_profile **profile, bj_lib_error *error) {
     bj_lib_profile *made = calloc(1, sizeof *made);
-    bj_inside_entry *by_key = calloc(whole->answers.count + 1, sizeof *by_key);
+    const bj_answer **by_key = calloc(whole->answers.count + 1, sizeof *by_key);
     char *copy = strdup(path);
     if (made == NULL || by_key == NULL || copy == NULL) {
         free(made);
@@ -63,13 +63,13 @@ bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *
     }
     *made = (bj_lib_profile){.whole = *whole, .text = text, .length = length, .by_key = by_key, .path = copy};
     for (size_t i = 0; i < whole->answers.count; i++)
-        by_key[i].answer = &made->whole.answers.items[i];
+        by_key[i] = &made->whole.answers.items[i];
     qsort(by_key, whole->answers.count, sizeof *by_key, compare_keys);
     *profile = made;
     return BJ_LIB_OK;
 }
 
-/* "-" is a file of that name here: standard streams are the program's. */
+/* "-" is a file of that name here: the standard streams belong to the calling program. */
 static const char *name_file(const char *path) {
     return path[0] == '-' && path[1] == '\0' ? "./-" : path;
 }
@@ -101,16 +101,12 @@ static bj_lib_result open_file(const char *path, bj_lib_profile **profile, bj_li
 
 bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
     char *found = NULL;
-    bj_error trouble;
     *profile = NULL;
     if (path != NULL)
         return open_file(path, profile, error);
-    bj_status status = bj_inside_find_profile(&found, &trouble);
-    if (status == BJ_ERR_USAGE)
-        return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
-    if (status != BJ_OK || found == NULL)
-        return bj_inside_translate(status, &trouble, error);
-    bj_lib_result result = open_file(found, profile, error);
+    bj_lib_result result = bj_inside_find_profile(&found, error);
+    if (result == BJ_LIB_OK)
+        result = open_file(found, profile, error);
     free(found);
     return result;
 }
@@ -164,19 +160,15 @@ const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name)
     return NULL;
 }
 
+static int compare_with_key(const void *key, const void *entry) {
+    const bj_answer *const *answer = entry;
+    return strcmp(key, (*answer)->key);
+}
+
 static const bj_answer *find(const bj_lib_profile *profile, const char *key) {
-    size_t low = 0, high = profile->whole.answers.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(key, profile->by_key[middle].answer->key);
-        if (order == 0)
-            return profile->by_key[middle].answer;
-        if (order > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const bj_answer *const *found =
+        bsearch(key, profile->by_key, profile->whole.answers.count, sizeof *profile->by_key, compare_with_key);
+    return found != NULL ? *found : NULL;
 }
 
 bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,
@@ -193,7 +185,7 @@ bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, 
                               bj_data_name_confidence(answer->confidence));
     if (answer->structured != NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_TYPE, "%s: is not one number", key);
-    /* As for `emit`: who wants to be sure is not served by silence. */
+    /* As for `emit`: no confidence is not enough for who asks for one. */
     if (!told && least > BJ_LIB_CONFIDENCE_LOW)
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "%s: its confidence is not told", key);
     *value = answer->value;

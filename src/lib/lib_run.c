@@ -7,6 +7,7 @@
 #include "machine/machine.h"
 #include "probes/probe.h"
 #include "runner/header.h"
+#include "runner/open_machine.h"
 #include "runner/runner.h"
 
 const char *bj_lib_probe_name(size_t index) {
@@ -31,8 +32,8 @@ static bool report(void *context, const bj_progress *progress) {
     return options->report(options->context, &news);
 }
 
-/* A caller of an older version ends where a field of ours begins; one of a newer version may only have left to its
- * default, zero, what we do not know. */
+/* The struct of an older caller ends where one of our fields begins. That of a newer caller is longer, and what we do
+ * not know of it must be zero, the default. */
 static bool is_size_known(const bj_lib_run_options *given) {
     static const size_t ends[] = {
         offsetof(bj_lib_run_options, probes),   offsetof(bj_lib_run_options, probe_count),
@@ -79,29 +80,12 @@ static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_er
         .report = options->report != NULL ? report : NULL,
         .context = options,
     };
-    /* As the command line has it: every JSON reader keeps such a number. */
-    if (plan->seed > ((uint64_t)1 << 53) - 1)
+    if (plan->seed > BJ_SEED_MOST)
         return bj_base_set_error(error, BJ_ERR_USAGE, "the seed must be below 2^53");
     if (options->effort != NULL && !bj_runner_parse_effort(options->effort, &plan->effort))
         return bj_base_set_error(error, BJ_ERR_USAGE, "effort: expected quick, normal or thorough, found '%.40s'",
                                  options->effort);
     return BJ_OK;
-}
-
-static bj_status open_machine(const char *name, uint64_t seed, bj_machine **machine, bj_error *error) {
-    if (name == NULL || strcmp(name, "native") == 0)
-        return bj_machine_open_native(seed, machine, error);
-    if (strncmp(name, "sim:", 4) == 0 && name[4] != '\0')
-        return bj_machine_open_simulated(name + 4, seed, machine, error);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "machine: expected native or sim:FILE, found '%.60s'", name);
-}
-
-static bj_status measure(bj_machine *machine, bj_run_plan *plan, bj_profile *whole, bj_error *error) {
-    if (machine->facts.cpu_count == 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "there is no cpu that we may use");
-    plan->cpu = machine->facts.cpus[0];
-    bj_status status = bj_runner_fill_header(machine, plan, whole, error);
-    return status == BJ_OK ? bj_runner_run(machine, plan, whole, error) : status;
 }
 
 bj_lib_result bj_lib_run_probes(const bj_lib_run_options *given, bj_lib_profile **profile, bj_lib_error *error) {
@@ -117,9 +101,12 @@ bj_lib_result bj_lib_run_probes(const bj_lib_run_options *given, bj_lib_profile 
     bj_profile_init(&whole);
     bj_status status = make_plan(&options, &plan, &trouble);
     if (status == BJ_OK)
-        status = open_machine(options.machine, plan.seed, &machine, &trouble);
+        status = bj_runner_open_machine(options.machine, plan.seed, &machine, &trouble);
     if (status == BJ_OK) {
-        status = measure(machine, &plan, &whole, &trouble);
+        plan.cpu = machine->facts.cpus[0];
+        status = bj_runner_fill_header(machine, &plan, &whole, &trouble);
+        if (status == BJ_OK)
+            status = bj_runner_run(machine, &plan, &whole, &trouble);
         machine->verbs->close(machine);
     }
     if (status != BJ_OK && status != BJ_ERR_INTERRUPTED) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bj_build.h"
+#include "lib/lib.h"
 
 static const char below_data[] = "blackjackbench/profile.json";
 
@@ -22,14 +23,12 @@ static bool is_absolute(const char *folder) {
 static char *name_user_place(void) {
     char *path = NULL;
     const char *data = secure_getenv("XDG_DATA_HOME"), *home = secure_getenv("HOME");
-    if (is_absolute(data)) {
-        if (asprintf(&path, "%s/%s", data, below_data) < 0)
-            path = NULL;
-    } else if (is_absolute(home)) {
-        if (asprintf(&path, "%s/.local/share/%s", home, below_data) < 0)
-            path = NULL;
-    }
-    return path;
+    int length = -1;
+    if (is_absolute(data))
+        length = asprintf(&path, "%s/%s", data, below_data);
+    else if (is_absolute(home))
+        length = asprintf(&path, "%s/.local/share/%s", home, below_data);
+    return length >= 0 ? path : NULL;
 }
 
 static bool is_there(const char *path) {
@@ -37,32 +36,29 @@ static bool is_there(const char *path) {
     return stat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* One that this user may not read must not hide the system's. */
+/* A profile that this user may not read must not hide the system's. */
 static bool is_readable(const char *path) {
     return is_there(path) && (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 || errno != EACCES);
 }
 
-bj_status bj_inside_find_profile(char **path, bj_error *error) {
+bj_lib_result bj_inside_find_profile(char **path, bj_lib_error *error) {
     const char *given = secure_getenv("BLACKJACK_PROFILE");
-    /* Who names one means it: what is wrong with it is told, and nothing else is taken in its place. */
-    if (given != NULL && given[0] != '\0') {
-        *path = strdup(given);
-        return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
-    }
     char *user = name_user_place();
-    if (user != NULL && is_readable(user)) {
-        *path = user;
-        return BJ_OK;
-    }
-    if (is_there(BJ_SYSTEM_PROFILE)) {
-        free(user);
+    bj_lib_result result = BJ_LIB_OK;
+    /* A profile that is named is the one, even if it cannot be opened. */
+    if (given != NULL && given[0] != '\0')
+        *path = strdup(given);
+    else if (user != NULL && is_readable(user))
+        *path = strdup(user);
+    else if (is_there(BJ_SYSTEM_PROFILE))
         *path = strdup(BJ_SYSTEM_PROFILE);
-        return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
-    }
-    (void)bj_base_set_error(error, BJ_ERR_USAGE,
-                            "no profile: BLACKJACK_PROFILE is not set, and neither %.200s nor %s is there to be read",
-                            user != NULL ? user : "a home", BJ_SYSTEM_PROFILE);
+    else
+        result =
+            bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND,
+                           "no profile: BLACKJACK_PROFILE is not set, and neither %.200s nor %s is there to be read",
+                           user != NULL ? user : "a home", BJ_SYSTEM_PROFILE);
     free(user);
-    *path = NULL;
-    return BJ_ERR_USAGE;
+    if (result == BJ_LIB_OK && *path == NULL)
+        result = bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory for a path");
+    return result;
 }

@@ -35,22 +35,27 @@ static void tidy(char *text) {
     *to = '\0';
 }
 
-/* The value of "name : value" in cpuinfo, first occurrence. */
-static bool find_field(const char *text, const char *name, char *value, size_t room) {
+/* What follows "name : " in cpuinfo, first occurrence; NULL: nothing does. */
+static const char *find_line(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (strncmp(line, name, length) != 0)
             continue;
         const char *rest = line + length + strspn(line + length, " \t");
-        if (*rest != ':')
-            continue;
-        rest += 1 + strspn(rest + 1, " \t");
-        snprintf(value, room, "%.*s", (int)strcspn(rest, "\n"), rest);
-        tidy(value);
-        return value[0] != '\0';
+        if (*rest == ':')
+            return rest + 1 + strspn(rest + 1, " \t");
     }
-    return false;
+    return NULL;
+}
+
+static bool find_field(const char *text, const char *name, char *value, size_t room) {
+    const char *found = find_line(text, name);
+    if (found == NULL)
+        return false;
+    snprintf(value, room, "%.*s", (int)strcspn(found, "\n"), found);
+    tidy(value);
+    return value[0] != '\0';
 }
 
 static void read_cpu_name(const char *root, const char *cpuinfo, char *name, size_t room) {
@@ -71,9 +76,11 @@ static void read_cpu_name(const char *root, const char *cpuinfo, char *name, siz
         snprintf(name, room, "ARM implementer %s part %s", implementer, part);
 }
 
+/* In the first line of the text. */
 static bool has_word(const char *text, const char *word) {
+    const char *end = text + strcspn(text, "\n");
     size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+    for (const char *at = strstr(text, word); at != NULL && at < end; at = strstr(at + 1, word))
         if ((at == text || strchr(" \t", at[-1]) != NULL) && strchr(" \t\r\n", at[length]) != NULL)
             return true;
     return false;
@@ -107,20 +114,11 @@ static bool firmware_names_hypervisor(const char *root, bool *known) {
 static int read_virtualised(const char *root, const char *cpuinfo) {
     static const char *const hypervisor_files[] = {"/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible",
                                                    "/proc/device-tree/ibm,partition-name"};
-    bool known = false;
     char line[128];
-    if (cpuinfo != NULL) {
-        /* The flags of one cpu run to thousands of characters: searched in place. */
-        const char *flags = strncmp(cpuinfo, "flags", 5) == 0 ? cpuinfo : strstr(cpuinfo, "\nflags");
-        if (flags != NULL) {
-            known = true;
-            char *list = strndup(flags + 1, strcspn(flags + 1, "\n"));
-            bool flagged = list != NULL && has_word(list, "hypervisor");
-            free(list);
-            if (flagged)
-                return 1;
-        }
-    }
+    const char *flags = cpuinfo != NULL ? find_line(cpuinfo, "flags") : NULL;
+    bool known = flags != NULL;
+    if (known && has_word(flags, "hypervisor"))
+        return 1;
     for (size_t i = 0; i < sizeof hypervisor_files / sizeof hypervisor_files[0]; i++)
         if (bj_platform_read_system_line(root, hypervisor_files[i], line, sizeof line))
             return 1;
@@ -207,8 +205,7 @@ void bj_platform_read_environment(const char *root, bj_environment *environment)
         environment->login_users = count_login_users();
 }
 
-/* One line "cpuN user nice system idle iowait irq softirq steal …"; guest time, which follows, is part of user already.
- */
+/* One line "cpuN user nice system idle iowait irq softirq steal …". Guest time, which follows, is part of user. */
 static bool add_cpu_times(char *line, uint64_t *total, uint64_t *stolen) {
     enum { STATES = 8 };
     uint64_t sum = 0, last = 0;

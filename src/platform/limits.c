@@ -24,19 +24,6 @@ static uint64_t kib(uint64_t count) {
     return count > UINT64_MAX / 1024 ? UINT64_MAX : count * 1024;
 }
 
-/* "max" and whatever else is no number mean: none. */
-static uint64_t read_limit(const char *root, const char *folder, const char *name) {
-    char *path = NULL;
-    char line[64];
-    uint64_t value = UINT64_MAX;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return value;
-    if (!bj_platform_read_system_line(root, path, line, sizeof line) || !bj_base_parse_u64(line, &value))
-        value = UINT64_MAX;
-    free(path);
-    return value;
-}
-
 static char *read_group_file(const char *root, const char *folder, const char *name) {
     char *path = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
@@ -46,25 +33,36 @@ static char *read_group_file(const char *root, const char *folder, const char *n
     return text;
 }
 
+/* "max" and whatever else is no number mean: none. */
+static uint64_t read_limit(const char *root, const char *folder, const char *name) {
+    char *text = read_group_file(root, folder, name);
+    uint64_t value = UINT64_MAX;
+    if (text == NULL || !bj_base_parse_u64(text, &value))
+        value = UINT64_MAX;
+    free(text);
+    return value;
+}
+
+/* Of a file that may not be there (NULL). */
+static uint64_t find_number_or(const char *text, const char *name, uint64_t otherwise) {
+    uint64_t value;
+    return text != NULL && bj_platform_find_number(text, name, &value) ? value : otherwise;
+}
+
 static void visit_memory(const char *root, const char *folder, int version, void *context) {
-    uint64_t *left = context;
-    uint64_t limit, use, droppable = 0, hierarchical;
+    uint64_t *left = context, limit, use, droppable;
     char *stat = read_group_file(root, folder, "memory.stat");
     if (version == 2) {
         /* Beyond "high" nothing is killed, but reclaim throttles: just as bad for a measurement. */
         limit = least(read_limit(root, folder, "memory.max"), read_limit(root, folder, "memory.high"));
         use = read_limit(root, folder, "memory.current");
-        if (stat == NULL || !bj_platform_find_number(stat, "inactive_file", &droppable))
-            droppable = 0;
+        droppable = find_number_or(stat, "inactive_file", 0);
     } else {
-        limit = read_limit(root, folder, "memory.limit_in_bytes");
-        /* Knows of ancestors that are not mounted here. */
-        if (stat != NULL && bj_platform_find_number(stat, "hierarchical_memory_limit", &hierarchical))
-            limit = least(limit, hierarchical);
+        /* The hierarchical limit knows of ancestors that are not mounted here. */
+        limit = least(read_limit(root, folder, "memory.limit_in_bytes"),
+                      find_number_or(stat, "hierarchical_memory_limit", UINT64_MAX));
         use = read_limit(root, folder, "memory.usage_in_bytes");
-        if (stat == NULL || (!bj_platform_find_number(stat, "total_inactive_file", &droppable) &&
-                             !bj_platform_find_number(stat, "inactive_file", &droppable)))
-            droppable = 0;
+        droppable = find_number_or(stat, "total_inactive_file", find_number_or(stat, "inactive_file", 0));
     }
     free(stat);
     /* Version 1 says "none" as the largest count of whole pages. */
@@ -77,27 +75,20 @@ static void visit_memory(const char *root, const char *folder, int version, void
 
 static uint64_t rlimit_left(int resource, const char *status, const char *used_name) {
     struct rlimit limit;
-    uint64_t used;
     if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return UINT64_MAX;
-    if (status == NULL || !bj_platform_find_number(status, used_name, &used))
-        used = 0;
-    return minus(limit.rlim_cur, kib(used));
+    return minus(limit.rlim_cur, kib(find_number_or(status, used_name, 0)));
 }
 
 static uint64_t system_left(const char *root) {
-    uint64_t left = UINT64_MAX, available, free_kib, buffers, cached, commit_limit, committed;
+    uint64_t left = UINT64_MAX, available, commit_limit, committed;
     char *meminfo = bj_platform_read_system_file(root, "/proc/meminfo");
     char line[32];
     if (meminfo != NULL && bj_platform_find_number(meminfo, "MemAvailable", &available)) {
         left = kib(available);
-    } else if (meminfo != NULL && bj_platform_find_number(meminfo, "MemFree", &free_kib)) {
+    } else if (meminfo != NULL && bj_platform_find_number(meminfo, "MemFree", &available)) {
         /* Kernels before 3.14, and emulations of them. */
-        if (!bj_platform_find_number(meminfo, "Buffers", &buffers))
-            buffers = 0;
-        if (!bj_platform_find_number(meminfo, "Cached", &cached))
-            cached = 0;
-        left = kib(free_kib + buffers + cached);
+        left = kib(available + find_number_or(meminfo, "Buffers", 0) + find_number_or(meminfo, "Cached", 0));
     } else {
         long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
         if (pages > 0 && page > 0)
@@ -123,10 +114,8 @@ uint64_t bj_platform_memory_limit_bytes(const char *root) {
 }
 
 uint64_t bj_platform_resident_bytes(const char *root) {
-    uint64_t held;
     char *status = bj_platform_read_system_file(root, "/proc/self/status");
-    if (status == NULL || !bj_platform_find_number(status, "VmRSS", &held))
-        held = 0;
+    uint64_t held = find_number_or(status, "VmRSS", 0);
     free(status);
     return kib(held);
 }
@@ -160,11 +149,10 @@ double bj_platform_cpu_quota(const char *root) {
 
 static void visit_throttling(const char *root, const char *folder, int version, void *context) {
     (void)version;
-    uint64_t *sum = context, count;
+    uint64_t *sum = context;
     char *stat = read_group_file(root, folder, "cpu.stat");
     /* An ancestor's quota stops us as well and is counted with the ancestor. */
-    if (stat != NULL && bj_platform_find_number(stat, "nr_throttled", &count))
-        *sum += count;
+    *sum += find_number_or(stat, "nr_throttled", 0);
     free(stat);
 }
 

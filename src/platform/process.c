@@ -11,62 +11,36 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "platform/clock.h"
 
 enum { POLL_MS = 20, NOT_STARTED = 127 };
 
 void bj_platform_free_words(char **words) {
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
-        free(words[i]);
-    free(words);
-}
-
-/* Reads one word from *line into `word`, which has room for all of the line; false: a quote is not closed. */
-static bool read_word(const char **line, char *word) {
-    const char *p = *line;
-    char quote = '\0';
-    for (; *p != '\0' && (quote != '\0' || (*p != ' ' && *p != '\t' && *p != '\n')); p++) {
-        if (quote == '\0' && (*p == '\'' || *p == '"')) {
-            quote = *p;
-        } else if (*p == quote) {
-            quote = '\0';
-        } else {
-            if (*p == '\\' && quote != '\'' && p[1] != '\0')
-                p++;
-            *word++ = *p;
-        }
-    }
-    *word = '\0';
-    *line = p;
-    return quote == '\0';
+    wordexp_t list = {.we_wordv = words};
+    while (words != NULL && words[list.we_wordc] != NULL)
+        list.we_wordc++;
+    wordfree(&list);
 }
 
 bj_status bj_platform_split_words(const char *line, char ***words, size_t *count, bj_error *error) {
-    size_t room = strlen(line) / 2 + 2;
-    char **list = calloc(room, sizeof *list), *word = malloc(strlen(line) + 1);
-    bj_status status = BJ_OK;
-    *count = 0;
-    if (list == NULL || word == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a command line");
-    for (const char *p = line; status == BJ_OK;) {
-        p += strspn(p, " \t\n");
-        if (*p == '\0')
-            break;
-        if (!read_word(&p, word))
-            status = bj_base_set_error(error, BJ_ERR_USAGE, "a quote is not closed in '%.60s'", line);
-        else if ((list[*count] = strdup(word)) == NULL)
-            status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a command line");
-        else
-            ++*count;
+    wordexp_t list = {0};
+    int trouble = wordexp(line, &list, WRDE_NOCMD | WRDE_UNDEF);
+    if (trouble == 0) {
+        *words = list.we_wordv;
+        *count = list.we_wordc;
+        return BJ_OK;
     }
-    free(word);
-    if (status != BJ_OK) {
-        bj_platform_free_words(list);
-        return status;
+    if (trouble == WRDE_NOSPACE) {
+        wordfree(&list); /* which may hold the first words */
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a command line");
     }
-    *words = list;
-    return BJ_OK;
+    const char *why = trouble == WRDE_BADCHAR  ? "one of |&;<>(){} or a line end stands outside quotes"
+                      : trouble == WRDE_BADVAL ? "a variable is not set"
+                      : trouble == WRDE_CMDSUB ? "commands inside are not run"
+                                               : "a quote is not closed";
+    return bj_base_set_error(error, BJ_ERR_USAGE, "%s in '%.60s'", why, line);
 }
 
 /* One that runs: its end of the pipe, and the line that it is writing. */

@@ -7,8 +7,9 @@
 
 #include "base/status.h"
 
-/* The words of a command line as a shell splits them: at blanks, but not inside '...' or "..." nor after a backslash.
- * Nothing is expanded. The list ends with NULL and is freed with bj_platform_free_words(). */
+/* The words of a command line as a shell splits and expands them (~, $VARIABLE, *), but no commands inside it, and what
+ * a shell would do more with (|, >, ;) is refused. BJ_ERR_USAGE says what is wrong with the line. The list ends with
+ * NULL and is freed with bj_platform_free_words(). */
 bj_status bj_platform_split_words(const char *line, char ***words, size_t *count, bj_error *error) BJ_WARN_UNUSED;
 void bj_platform_free_words(char **words);
 

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "platform/clock.h"
 #include "platform/pages.h"
 
@@ -57,18 +58,8 @@ static void read_view(hwloc_obj_t unit, view *seen) {
     }
 }
 
-static bool write_all(int out, const void *bytes, size_t length) {
-    const char *at = bytes;
-    while (length > 0) {
-        ssize_t put = write(out, at, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        at += put;
-        length -= (size_t)put;
-    }
-    return true;
+static bool send_view(int out, const view *seen) {
+    return bj_base_write_all(out, (const char *)seen, sizeof *seen) == 0;
 }
 
 /* In the child: 0 when the table went out whole. */
@@ -97,10 +88,10 @@ static int send_views(int out) {
     while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != NULL) {
         view seen;
         read_view(unit, &seen);
-        if (!write_all(out, &seen, sizeof seen))
+        if (!send_view(out, &seen))
             return 1;
     }
-    return write_all(out, &(view){.cpu = -1}, sizeof(view)) ? 0 : 1;
+    return send_view(out, &(view){.cpu = -1}) ? 0 : 1;
 }
 
 /* Until the end of the pipe; NULL when it does not come in time or memory is out. */

@@ -9,7 +9,7 @@
 #include "report/compare_levels.h"
 #include "report/compare_notes.h"
 
-/* Chance of calling one thing different that is not, over all answers of a pair together. */
+/* Chance that any of all answers is wrongly called different. */
 #define FALSE_ALARM 0.01
 /* What two runs on one machine differ by beyond their intervals. Of 17 runs on a rented virtual machine (136 pairs) the
  * largest gaps were 0.5% (clock) among answers of high confidence, and 17% (latency of a shared level) with medium. */
@@ -18,7 +18,8 @@
 /* The same for times and rates where others have part of the machine: two whole runs there, two hours apart, had gaps
  * of up to 28% among answers of high confidence. */
 #define SLACK_SHARED 0.4
-/* Octaves that a level more or less, or an answer more or less, counts for: ahead of most changes of a number. */
+/* Weights, in octaves, of a level that one side lacks and of an answer that one side lacks: more than most changes of a
+ * number. */
 #define WEIGHT_LEVEL 3.0
 #define WEIGHT_STATUS 2.0
 
@@ -36,7 +37,7 @@ static bj_confidence lesser(const bj_answer *a, const bj_answer *b) {
     return a->confidence < b->confidence ? a->confidence : b->confidence;
 }
 
-/* Standard deviations beyond which |z| falls with that probability. */
+/* A normal value is further than this many standard deviations from its mean with that probability. */
 static double find_z(double probability) {
     double low = 0, high = 10;
     for (int i = 0; i < 60; i++) {
@@ -47,6 +48,13 @@ static double find_z(double probability) {
             high = middle;
     }
     return high;
+}
+
+static bj_difference make_difference(bj_difference_kind kind, const char *key, const bj_answer *a, const bj_answer *b,
+                                     double weight) {
+    bj_difference difference = {.kind = kind, .a = a, .b = b, .ratio = NAN, .weight = weight};
+    snprintf(difference.key, sizeof difference.key, "%s", key);
+    return difference;
 }
 
 static bj_status add(comparing *comparing, const bj_difference *difference) {
@@ -69,7 +77,7 @@ static double reach(const bj_answer *answer, bool upwards) {
     if (!answer->has_interval)
         return 1;
     double ratio = upwards ? answer->interval[1] / answer->value : answer->value / answer->interval[0];
-    return ratio >= 1 ? ratio : 1; /* also when the lower end is not positive */
+    return ratio >= 1 ? ratio : 1; /* 1 also where the lower end is not positive */
 }
 
 /* Whether the intervals are apart by more than the slack and than chance. */
@@ -86,7 +94,7 @@ static bool is_apart(const comparing *comparing, const bj_answer *a, const bj_an
     return distance > up + down + log1p(slack) && distance > comparing->z_limit * hypot(up, down) / 1.96;
 }
 
-/* Sizes and counts are the machine's, times and rates also its other tenants'. */
+/* Other tenants of a machine change times and rates, not sizes and counts. */
 static double find_slack(const comparing *comparing, const bj_answer *a, bj_confidence confidence) {
     static const char *const speeds[] = {"ns", "ms", "GB/s", "GHz"};
     bool speed = false;
@@ -97,8 +105,8 @@ static double find_slack(const comparing *comparing, const bj_answer *a, bj_conf
     return confidence == BJ_CONFIDENCE_HIGH ? SLACK_HIGH : SLACK_MEDIUM;
 }
 
-/* What is low on either side may be wrong more often than one time in ten, and what is unstable moved while it was
- * measured: it is mentioned, and never counts. */
+/* An answer of low confidence may be wrong, and an unstable one moved while it was measured: a difference of these is
+ * mentioned but does not count. */
 static bool is_certain(const bj_answer *a, const bj_answer *b) {
     return a->status == BJ_ANSWER_OK && b->status == BJ_ANSWER_OK && a->confidence != BJ_CONFIDENCE_LOW &&
            b->confidence != BJ_CONFIDENCE_LOW;
@@ -108,27 +116,26 @@ static bj_status compare_numbers(comparing *comparing, const char *key, const bj
     comparing->comparison->compared++;
     if (!is_apart(comparing, a, b, find_slack(comparing, a, lesser(a, b))))
         return BJ_OK;
-    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .certain = is_certain(a, b), .ratio = NAN};
-    snprintf(difference.key, sizeof difference.key, "%s", key);
+    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, WEIGHT_STATUS);
+    difference.certain = is_certain(a, b);
     if (a->value > 0 && b->value > 0)
         difference.ratio = b->value / a->value;
-    difference.weight = isfinite(difference.ratio) ? fabs(log2(difference.ratio)) : WEIGHT_STATUS;
+    if (isfinite(difference.ratio))
+        difference.weight = fabs(log2(difference.ratio));
     return add(comparing, &difference);
 }
 
 /* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. */
 static bj_status compare_structures(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bool same;
-    bj_error ignored;
     if (a->structured == NULL || b->structured == NULL ||
-        bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, &ignored) != BJ_OK)
+        bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, NULL) != BJ_OK)
         return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is not one number", key);
     comparing->comparison->compared++;
     if (same)
         return BJ_OK;
-    bj_difference difference = {.kind = BJ_DIFFERENCE_VALUE, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_LEVEL};
+    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, WEIGHT_LEVEL);
     difference.certain = is_certain(a, b);
-    snprintf(difference.key, sizeof difference.key, "%s", key);
     return add(comparing, &difference);
 }
 
@@ -136,11 +143,10 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
  * property of the machine; what was not seen or failed may be seen next time. */
 static bj_status compare_status(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     const bj_answer *answering = bj_data_has_value(a) ? a : b, *other = answering == a ? b : a;
-    bj_difference difference = {.kind = BJ_DIFFERENCE_STATUS, .a = a, .b = b, .ratio = NAN, .weight = WEIGHT_STATUS};
-    snprintf(difference.key, sizeof difference.key, "%s", key);
+    bj_difference difference = make_difference(BJ_DIFFERENCE_STATUS, key, a, b, WEIGHT_STATUS);
     bool worth_telling;
     if (bj_data_has_value(a) != bj_data_has_value(b)) {
-        worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* which may as well have said nothing */
+        worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* low is little more than no answer */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
     } else if (bj_data_has_value(a)) { /* one of them moved */
         const bj_answer *firm = a->status == BJ_ANSWER_OK ? a : b;
@@ -165,11 +171,7 @@ static bj_status compare_answers(comparing *comparing, const char *key, const bj
     return compare_numbers(comparing, key, a, b);
 }
 
-static const bj_level_match *find_match(const comparing *comparing, const bj_level_family *family) {
-    return &comparing->matches[family - bj_level_families];
-}
-
-/* Cycles are time by the clock: with both of these compared they say nothing more. */
+/* Cycles follow from the time and the clock, which are compared by themselves. */
 static bool is_derived(const char *key, const bj_answers *answers) {
     size_t length = strlen(key);
     char twin[64];
@@ -179,66 +181,58 @@ static bool is_derived(const char *key, const bj_answers *answers) {
     return bj_data_find_answer(answers, twin) != NULL;
 }
 
-/* The answer of b that goes with one of a; NULL: none. *of_level: because the level is a's alone. */
-static const bj_answer *find_partner(const comparing *comparing, const char *key, bool *of_level) {
+/* The other side's answer that goes with this key of a (or of b); NULL: none. *lonely_level: since it has no such
+ * level. */
+static const bj_answer *find_partner(const comparing *comparing, const char *key, bool of_a, bool *lonely_level) {
+    const bj_answers *others = of_a ? &comparing->b->answers : &comparing->a->answers;
     unsigned level;
     const char *rest;
     char renamed[96];
     const bj_level_family *family = bj_report_find_level(key, &level, &rest);
-    *of_level = false;
+    *lonely_level = false;
     if (family == NULL)
-        return bj_data_find_answer(&comparing->b->answers, key);
-    unsigned partner = find_match(comparing, family)->partner_of_a[level];
-    *of_level = partner == 0;
+        return bj_data_find_answer(others, key);
+    const bj_level_match *match = &comparing->matches[family - bj_level_families];
+    unsigned partner = of_a ? match->partner_of_a[level] : match->partner_of_b[level];
+    *lonely_level = partner == 0;
     snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
-    return partner == 0 ? NULL : bj_data_find_answer(&comparing->b->answers, renamed);
+    return partner == 0 ? NULL : bj_data_find_answer(others, renamed);
 }
 
-/* Whether an answer of b was met from a's side. */
-static bool has_partner(const comparing *comparing, const char *key) {
-    unsigned level;
-    const char *rest;
-    char renamed[96];
-    const bj_level_family *family = bj_report_find_level(key, &level, &rest);
-    if (family == NULL)
-        return bj_data_find_answer(&comparing->a->answers, key) != NULL;
-    unsigned partner = find_match(comparing, family)->partner_of_b[level];
-    snprintf(renamed, sizeof renamed, "%s%u%s", family->prefix, partner, rest);
-    /* A level of b's alone is told as a level. */
-    return partner == 0 || bj_data_find_answer(&comparing->a->answers, renamed) != NULL;
+/* Says how many answers only one side has. */
+static bj_status note_lonely(comparing *comparing, bool of_a) {
+    const bj_answers *answers = of_a ? &comparing->a->answers : &comparing->b->answers;
+    size_t count = 0;
+    const char *first = "";
+    for (size_t i = 0; i < answers->count; i++) {
+        const char *key = answers->items[i].key;
+        bool lonely_level;
+        if (is_derived(key, answers) || find_partner(comparing, key, of_a, &lonely_level) != NULL || lonely_level)
+            continue;
+        first = count++ == 0 ? key : first;
+    }
+    if (count == 0)
+        return BJ_OK;
+    return bj_report_note(comparing->comparison, comparing->error,
+                          "not compared: %zu answers that only the %s has (%s, ...)", count, of_a ? "first" : "second",
+                          first);
 }
 
 static bj_status compare_all(comparing *comparing) {
-    const bj_answers *a = &comparing->a->answers, *b = &comparing->b->answers;
-    size_t only_a = 0, only_b = 0;
-    const char *first_a = "", *first_b = "";
-    for (size_t i = 0; i < a->count; i++) {
-        bool of_level;
-        const bj_answer *answer = &a->items[i], *partner = find_partner(comparing, answer->key, &of_level);
-        if (of_level || is_derived(answer->key, a))
-            continue;
-        if (partner == NULL) {
-            first_a = only_a++ == 0 ? answer->key : first_a;
-            continue;
-        }
-        bj_status status = compare_answers(comparing, answer->key, answer, partner);
-        if (status != BJ_OK)
-            return status;
-    }
-    for (size_t i = 0; i < b->count; i++)
-        if (!is_derived(b->items[i].key, b) && !has_partner(comparing, b->items[i].key))
-            first_b = only_b++ == 0 ? b->items[i].key : first_b;
+    const bj_answers *a = &comparing->a->answers;
     bj_status status = BJ_OK;
-    if (only_a > 0)
-        status = bj_report_note(comparing->comparison, comparing->error,
-                                "not compared: %zu answers that only the first has (%s, ...)", only_a, first_a);
-    if (status == BJ_OK && only_b > 0)
-        status = bj_report_note(comparing->comparison, comparing->error,
-                                "not compared: %zu answers that only the second has (%s, ...)", only_b, first_b);
-    return status;
+    for (size_t i = 0; i < a->count && status == BJ_OK; i++) {
+        bool lonely_level;
+        const bj_answer *answer = &a->items[i], *partner = find_partner(comparing, answer->key, true, &lonely_level);
+        if (partner != NULL && !is_derived(answer->key, a))
+            status = compare_answers(comparing, answer->key, answer, partner);
+    }
+    if (status == BJ_OK)
+        status = note_lonely(comparing, true);
+    return status == BJ_OK ? note_lonely(comparing, false) : status;
 }
 
-/* A level is gone for sure when both counts are; otherwise it is only mentioned. */
+/* A level that one side lacks counts where both numbers of levels are sure; otherwise it is only mentioned. */
 static bj_status compare_level_counts(comparing *comparing, const bj_level_match *match) {
     const bj_level_family *family = match->family;
     const bj_answer *a = bj_data_find_answer(&comparing->a->answers, family->count_key);
@@ -253,14 +247,14 @@ static bj_status compare_level_counts(comparing *comparing, const bj_level_match
         for (unsigned level = 1; level <= count; level++) {
             if (partners[level] != 0)
                 continue;
-            bj_difference difference = {.kind = side == 0 ? BJ_DIFFERENCE_LEVEL_GONE : BJ_DIFFERENCE_LEVEL_NEW,
-                                        .certain = certain,
-                                        .ratio = NAN,
-                                        .weight = WEIGHT_LEVEL};
-            char key[64];
-            snprintf(key, sizeof key, "%s%u.%s", family->prefix, level, family->lead);
-            snprintf(difference.key, sizeof difference.key, "%s%u", family->prefix, level);
-            *(side == 0 ? &difference.a : &difference.b) = bj_data_find_answer(answers, key);
+            char key[64], size_key[96];
+            snprintf(key, sizeof key, "%s%u", family->prefix, level);
+            snprintf(size_key, sizeof size_key, "%s.%s", key, family->lead);
+            const bj_answer *size = bj_data_find_answer(answers, size_key);
+            bj_difference difference = side == 0
+                                           ? make_difference(BJ_DIFFERENCE_LEVEL_GONE, key, size, NULL, WEIGHT_LEVEL)
+                                           : make_difference(BJ_DIFFERENCE_LEVEL_NEW, key, NULL, size, WEIGHT_LEVEL);
+            difference.certain = certain;
             bj_status status = add(comparing, &difference);
             if (status != BJ_OK)
                 return status;

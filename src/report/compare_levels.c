@@ -28,7 +28,7 @@ const bj_level_family *bj_report_find_level(const char *key, unsigned *level, co
     return NULL;
 }
 
-/* As many as the profile says, or as its keys have where it does not say. */
+/* What the profile says, or the highest level among its keys. */
 static unsigned count_levels(const bj_level_family *family, const bj_answers *answers) {
     double value;
     if (bj_data_get_number(answers, family->count_key, &value) && value >= 0 && value <= BJ_LEVELS_MOST)
@@ -43,7 +43,7 @@ static unsigned count_levels(const bj_level_family *family, const bj_answers *an
     return most;
 }
 
-/* Octaves between two levels by the first size that both know; without any, as alike as levels of one rank are. */
+/* Octaves between two levels by the first size that both have. Without one: 0 for levels of the same number, else 1. */
 static double octaves(const bj_level_family *family, const bj_answers *a, unsigned level_a, const bj_answers *b,
                       unsigned level_b) {
     for (size_t i = 0; family->sizes[i] != NULL; i++) {
@@ -63,7 +63,7 @@ void bj_report_match_levels(const bj_level_family *family, const bj_answers *a, 
     match->count_a = count_levels(family, a);
     match->count_b = count_levels(family, b);
     unsigned rows = match->count_a, columns = match->count_b;
-    /* Dearer than any sum of octaves: none is left alone that need not be. */
+    /* More than any sum of octaves, so that as few levels as possible stay without a partner. */
     const double alone = 1e6;
     double cost[BJ_LEVELS_MOST + 1][BJ_LEVELS_MOST + 1];
     for (unsigned i = 0; i <= rows; i++)

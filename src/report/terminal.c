@@ -57,6 +57,11 @@ static void format_conditions(const bj_profile *profile, char *text, size_t room
              isnan(profile->run.cpu_quota) ? "none" : quota);
 }
 
+static void print_indented(const page *page, const char *text) {
+    fprintf(page->out, "%*s", INDENT, "");
+    bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, text, INDENT, INDENT);
+}
+
 static void print_header(const page *page) {
     const bj_profile *profile = page->profile;
     char text[640];
@@ -65,11 +70,9 @@ static void print_header(const page *page) {
              profile->environment.os[0] != '\0' ? profile->environment.os : "unknown system");
     bj_report_print_wrapped(page->out, page->style, BJ_INK_STRONG, text, INDENT, 0);
     format_measured(profile, text, sizeof text);
-    fprintf(page->out, "%*s", INDENT, "");
-    bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, text, INDENT, INDENT);
+    print_indented(page, text);
     format_conditions(profile, text, sizeof text);
-    fprintf(page->out, "%*s", INDENT, "");
-    bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, text, INDENT, INDENT);
+    print_indented(page, text);
     for (size_t i = 0; i < profile->environment.warnings.count; i++) {
         fprintf(page->out, "%*s", INDENT, "");
         bj_report_print_text(page->out, page->style, BJ_INK_DOUBTFUL, "warning: ", 0);
@@ -120,9 +123,6 @@ static void format_interval(const bj_answer *answer, char *text, size_t room) {
 
 static void print_scalar(const page *page, const bj_answer *answer) {
     char value[128], interval[128], claimed[48] = "";
-    bj_ink ink = answer->confidence == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
-                 : answer->confidence == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
-                                                              : BJ_INK_DOUBTFUL;
     format_value(page, answer, value, sizeof value);
     format_interval(answer, interval, sizeof interval);
     if (answer->has_claimed)
@@ -133,7 +133,8 @@ static void print_scalar(const page *page, const bj_answer *answer) {
     putc(' ', page->out);
     bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, interval, INTERVAL_WIDTH - 1);
     putc(' ', page->out);
-    bj_report_print_text(page->out, page->style, ink, confidence, claimed[0] != '\0' ? CONFIDENCE_WIDTH : 0);
+    bj_report_print_text(page->out, page->style, bj_report_choose_ink(answer->confidence), confidence,
+                         claimed[0] != '\0' ? CONFIDENCE_WIDTH : 0);
     bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, claimed, 0);
     putc('\n', page->out);
 }
@@ -152,13 +153,9 @@ static void print_answer(const page *page, const bj_answer *answer) {
         print_scalar(page, answer);
     if (answer->status == BJ_ANSWER_OK)
         return;
-    char reason[300];
-    bool told = bj_data_has_value(answer);
-    snprintf(reason, sizeof reason, "%s: %s", bj_data_name_status(answer->status), answer->reason);
-    if (told)
+    if (bj_data_has_value(answer)) /* which took the line */
         fprintf(page->out, "%*s", (int)value_column, "");
-    bj_report_print_wrapped(page->out, page->style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL,
-                            reason, value_column, value_column);
+    bj_report_print_reason(page->out, page->style, answer, value_column);
 }
 
 static void print_table_head(const page *page) {

@@ -6,15 +6,9 @@
 
 enum { INDENT = 2, NAME_WIDTH = 34, NUMBER_WIDTH = 15, REASON_INDENT = 36 };
 
-typedef struct {
+static const struct {
     const char *ending, *title;
-} column;
-
-static const column columns[] = {
-    {"latency", "latency"},
-    {"throughput", "throughput"},
-    {"in_flight", "in flight"},
-};
+} columns[] = {{"latency", "latency"}, {"throughput", "throughput"}, {"in_flight", "in flight"}};
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
 /* Bytes of "op.int32.add."; 0: no operation. */
@@ -36,8 +30,7 @@ bool bj_report_is_operation(const char *key) {
 }
 
 static bool has_value(const bj_answer *answer) {
-    return answer != NULL && (answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE) &&
-           answer->structured == NULL;
+    return answer != NULL && bj_data_has_value(answer) && answer->structured == NULL;
 }
 
 static void print_head(FILE *out, const bj_terminal_style *style) {
@@ -47,14 +40,6 @@ static void print_head(FILE *out, const bj_terminal_style *style) {
         bj_report_print_text(out, style, BJ_INK_FAINT, columns[i].title, NUMBER_WIDTH);
     bj_report_print_text(out, style, BJ_INK_FAINT, "certain", 0);
     putc('\n', out);
-}
-
-static void print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer) {
-    char text[300];
-    snprintf(text, sizeof text, "%s: %s", bj_data_name_status(answer->status), answer->reason);
-    fprintf(out, "%*s", REASON_INDENT, "");
-    bj_report_print_wrapped(out, style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL, text,
-                            REASON_INDENT, REASON_INDENT);
 }
 
 static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_style *style, const char *key,
@@ -78,14 +63,13 @@ static void print_line(FILE *out, const bj_profile *profile, const bj_terminal_s
         if (trouble == NULL && row[i] != NULL && row[i]->status != BJ_ANSWER_OK)
             trouble = row[i];
     }
-    bj_report_print_text(out, style,
-                         least == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
-                         : least == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
-                                                         : BJ_INK_DOUBTFUL,
+    bj_report_print_text(out, style, bj_report_choose_ink(least),
                          any && least != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(least) : "", 0);
     putc('\n', out);
-    if (trouble != NULL)
-        print_reason(out, style, trouble);
+    if (trouble != NULL) {
+        fprintf(out, "%*s", REASON_INDENT, "");
+        bj_report_print_reason(out, style, trouble, REASON_INDENT);
+    }
 }
 
 void bj_report_print_operation(FILE *out, const bj_profile *profile, const bj_terminal_style *style, size_t answer) {

@@ -88,6 +88,19 @@ void bj_report_print_wrapped(FILE *out, const bj_terminal_style *style, bj_ink i
     putc('\n', out);
 }
 
+bj_ink bj_report_choose_ink(bj_confidence confidence) {
+    return confidence == BJ_CONFIDENCE_HIGH     ? BJ_INK_GOOD
+           : confidence == BJ_CONFIDENCE_MEDIUM ? BJ_INK_PLAIN
+                                                : BJ_INK_DOUBTFUL;
+}
+
+void bj_report_print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer, size_t column) {
+    char text[300];
+    snprintf(text, sizeof text, "%s: %s", bj_data_name_status(answer->status), answer->reason);
+    bj_report_print_wrapped(out, style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL, text, column,
+                            column);
+}
+
 void bj_report_format_quantity(double value, const char *unit, char *text) {
     if (strcmp(unit, "bytes") == 0) {
         bj_base_format_bytes(value, text, 48);

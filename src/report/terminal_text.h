@@ -14,6 +14,10 @@ void bj_report_print_text(FILE *out, const bj_terminal_style *style, bj_ink ink,
 /* Wrapped between `indent` and the last column; the cursor is at `column` already. Ends with a newline. */
 void bj_report_print_wrapped(FILE *out, const bj_terminal_style *style, bj_ink ink, const char *text, size_t indent,
                              size_t column);
+/* How a confidence is coloured. */
+bj_ink bj_report_choose_ink(bj_confidence confidence);
+/* "undetermined: no step", wrapped; begins at `column`, where the cursor is already, and stays right of it. */
+void bj_report_print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer, size_t column);
 /* Three digits and the unit as people say it: "48 KiB", "3.71 ns", "8 ways"; text has room for 48. */
 void bj_report_format_quantity(double value, const char *unit, char *text);
 

@@ -36,11 +36,6 @@ sort -s -t, -k1,1n plain.csv >sorted.csv && same sorted.csv
 cmp -s out plain.out || complain "standard input: another answer"
 cat plain.csv | "$blackjack" analyze cache - >out 2>err
 cmp -s out plain.out || complain "a pipe: another answer"
-make_comma_locale
-if [ -n "$comma_locale" ]; then
-    LOCPATH=$comma_locale LC_ALL=de_DE.UTF-8 "$blackjack" analyze cache plain.csv >out 2>err
-    cmp -s out plain.out || complain "locale: another answer"
-fi
 
 expect 0 analyze cache plain.csv --unit cycles
 out_has '"cache.L1.latency_cycles"'
@@ -203,8 +198,6 @@ for probe in cache slot; do
     err_has "many.csv:1000001: expected at most 1000000 rows"
 done
 
-if [ -e /dev/full ]; then
-    "$blackjack" analyze cache plain.csv >/dev/full 2>err
-    [ $? -eq 3 ] || complain "analyze > /dev/full"
-fi
+"$blackjack" analyze cache plain.csv >/dev/full 2>err
+[ $? -eq 3 ] || complain "analyze > /dev/full"
 finish

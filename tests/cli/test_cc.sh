@@ -35,7 +35,10 @@ refused "k.c:1:2: error: it is broken" "$scratch/with\\ blank/bad\\ cc -DX='a b'
 refused "cannot be started" "$scratch/with blank/bad cc"
 refused "error: not these" "$scratch/picky"
 refused "cannot be loaded" "$scratch/lazy"
+refused "k.c:1:2: error: it is broken" '"$TMPDIR/../with blank/bad cc"'
 refused "quote is not closed" "gcc '-O2"
+refused "outside quotes" "gcc -O2 | tee log"
+refused "a variable is not set" 'gcc $NO_SUCH_VARIABLE'
 refused "expected a compiler" " "
 refused "simulated" gcc --machine "sim:$machine"
 expect 2 run cache --cc gcc -q -o p.json
@@ -57,18 +60,4 @@ kill -TERM $pid
 wait $pid
 [ $? -eq 130 ] || complain "interrupted: not 130"
 nothing_left
-
-# A real one. -O0 is quick to compile.
-command -v gcc >/dev/null || finish
-"$blackjack" run live --effort quick --cc "gcc -O0 '-DX=a b'" -q -o p.json >out 2>err
-[ $? -le 1 ] || complain "run --cc gcc"
-nothing_left
-valid p.json
-grep -q '"cc": "gcc -O0' p.json || complain "no compiler in the profile"
-grep -q '"cc_version": "gcc' p.json || complain "no version in the profile"
-grep -q '"cc_flags": "-O0 -DX=a b .*-ffp-contract=off' p.json || complain "no flags in the profile"
-expect 0 reanalyze p.json -o q.json
-grep -q '"cc": "gcc -O0' q.json || complain "reanalyze drops the compiler"
-expect 2 run live --resume -q -o p.json
-err_has "begun with --cc"
 finish

@@ -25,7 +25,4 @@ cmp -s p.json whole.json || complain "messages into a broken pipe: another profi
 [ "$(cat status)" -eq 3 ] || complain "the profile into a broken pipe: exit status $(cat status)"
 one_line_error
 
-if command -v python3 >/dev/null; then
-    python3 "$here/hang_up.py" "$blackjack" "$source_dir" || complain "terminals"
-fi
 finish

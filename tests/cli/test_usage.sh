@@ -64,6 +64,28 @@ one_line_error
 err_has "nowhere.json"
 [ -e blackjack-profile.json ] && complain "wrong usage must not leave a profile"
 
+# Options: cut short, joined, after operands, ended by "--".
+expect 2 run --eff=some
+err_has "--effort: expected"
+expect 2 run --fo=yes
+err_has "--force takes no value"
+expect 2 run --c 0
+err_has "no option --c"
+expect 2 run -qx
+err_has "no option -x"
+expect 2 run -qo
+err_has "--output needs FILE"
+expect 2 show "$here/profile.json" --frobnicate
+err_has "no option --frobnicate"
+expect 2 show -- --help
+err_has "--help: no such file"
+expect 0 compare "$here/profile.json" --json -- "$here/profile.json"
+POSIXLY_CORRECT=1
+export POSIXLY_CORRECT
+expect 0 compare "$here/profile.json" "$here/profile.json" --json
+out_has '"verdict": "same"'
+unset POSIXLY_CORRECT
+
 expect 0 list
 out_has "cache"
 out_has "needs    clock"
@@ -73,13 +95,11 @@ expect 0 list --keys
 out_has "cache.L<n>.size_bytes"
 
 # A full disk is noticed.
-if [ -e /dev/full ]; then
-    for command in help list --version; do
-        "$blackjack" $command >/dev/full 2>err
-        [ $? -eq 3 ] || complain "$command > /dev/full"
-        err_has "cannot write standard output"
-    done
-    "$blackjack" list >&- 2>err
-    [ $? -eq 3 ] || complain "list with standard output closed"
-fi
+for command in help list --version; do
+    "$blackjack" $command >/dev/full 2>err
+    [ $? -eq 3 ] || complain "$command > /dev/full"
+    err_has "cannot write standard output"
+done
+"$blackjack" list >&- 2>err
+[ $? -eq 3 ] || complain "list with standard output closed"
 finish

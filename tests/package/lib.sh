@@ -32,6 +32,17 @@ install_build() {
     "$cmake" --install "$build" --prefix "$prefix" >log 2>&1 || { complain "cmake --install"; finish; }
 }
 
+has() {
+    command -v "$1" >/dev/null
+}
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+left_out() {
+    echo "left out: $*"
+}
+
 finish() {
     [ "$failures" -eq 0 ] || { echo "$failures checks failed" >&2; exit 1; }
     exit 0

@@ -15,19 +15,22 @@
 
 static void test_words(void **state) {
     (void)state;
+    setenv("HOME", "/home/me", 1);
+    setenv("BJ_TEST", "a b", 1);
     const struct {
         const char *line;
-        const char *words[5];
+        const char *words[7];
     } cases[] = {
         {"gcc -O2", {"gcc", "-O2"}},
-        {"  gcc\t -O2 \n", {"gcc", "-O2"}},
+        {"  gcc\t -O2 ", {"gcc", "-O2"}},
         {"'my cc' -DX=\"a b\"", {"my cc", "-DX=a b"}},
         {"cc -DX='a\"b' \"c'd\"", {"cc", "-DX=a\"b", "c'd"}},
         {"a\\ b \"c\\\"d\" 'e\\f'", {"a b", "c\"d", "e\\f"}},
         {"cc '' \"\"", {"cc", "", ""}},
         {"", {NULL}},
         {"a b c d", {"a", "b", "c", "d"}},
-        {"$HOME `x` *.c", {"$HOME", "`x`", "*.c"}},
+        {"'$HOME' \\*.c \"|\"", {"$HOME", "*.c", "|"}},
+        {"~/cc -I$BJ_TEST/x \"$BJ_TEST\" $BJ_TEST", {"/home/me/cc", "-Ia", "b/x", "a b", "a", "b"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char **words = NULL;
@@ -43,13 +46,23 @@ static void test_words(void **state) {
         assert_null(words[count]);
         bj_platform_free_words(words);
     }
-    const char *const open_quotes[] = {"gcc 'x", "gcc \"x", "'"};
-    for (size_t i = 0; i < 3; i++) {
+}
+
+static void test_refused_words(void **state) {
+    (void)state;
+    const struct {
+        const char *line, *why;
+    } cases[] = {
+        {"gcc 'x", "quote"},          {"gcc \"x", "quote"},      {"'", "quote"},
+        {"gcc | tee", "quotes"},      {"gcc -O2\n", "quotes"},   {"gcc (x)", "quotes"},
+        {"gcc $BJ_UNSET", "not set"}, {"gcc `date`", "not run"}, {"gcc $(date)", "not run"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char **words = NULL;
         size_t count;
         bj_error error = {""};
-        assert_int_equal(bj_platform_split_words(open_quotes[i], &words, &count, &error), BJ_ERR_USAGE);
-        assert_non_null(strstr(error.text, "quote"));
+        assert_int_equal(bj_platform_split_words(cases[i].line, &words, &count, &error), BJ_ERR_USAGE);
+        assert_non_null(strstr(error.text, cases[i].why));
     }
 }
 
@@ -132,8 +145,11 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),  cmocka_unit_test(test_status_and_output),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_the_first_failure_ends_the_others),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_refused_words),
+        cmocka_unit_test(test_status_and_output),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_the_first_failure_ends_the_others),
         cmocka_unit_test(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,37 @@
+#!/bin/sh
+# What bash offers for the last word of a command line.
+. "$(dirname "$0")/lib.sh"
+has bash || skip "no bash"
+
+# offers TEXT WORD...
+offers() {
+    text=$1
+    shift
+    bash -c 'complete() { :; }; . "$1"; program=$2; shift 2; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _blackjack "$program"; printf "%s " "${COMPREPLY[@]}"' _ \
+        "$source_dir/scripts/completion/blackjack.bash" "$blackjack" "$@" >out 2>err
+    [ "$(cat out)" = "$text" ] && [ ! -s err ] || complain "bash offers something else than '$text' for: $*"
+}
+for command in $("$blackjack" help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p'); do
+    offers "$command " blackjack "$command"
+    for option in $("$blackjack" help "$command" | sed -n 's/^  \(-[a-z], \|    \)\(--[a-z][a-z-]*\) .*/\2/p'); do
+        offers "$option " blackjack "$command" "$option"
+    done
+done
+: >some.json
+offers "compare " blackjack com
+offers "clock " blackjack run clo
+offers "--effort " blackjack run --eff
+offers "normal " blackjack run --effort n
+offers "sim: " blackjack run --machine s
+offers " " blackjack run --seed 1
+offers "cache " blackjack run clock cac
+offers "associativity " blackjack analyze ass
+offers "some.json " blackjack analyze cache som
+offers "hwloc-xml " blackjack emit hw
+offers "spread " blackjack emit omp-places file --order s
+offers "some.json " blackjack emit sh some.
+offers "some.json " blackjack emit sh -o some.
+offers "some.json " blackjack show som
+offers "reanalyze " blackjack help rea
+finish

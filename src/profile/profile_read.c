@@ -9,7 +9,7 @@
 #include "base/json_size.h"
 #include "profile/json_read.h"
 #include "profile/json_text.h"
-#include "profile/profile.h"
+#include "profile/profile_fields.h"
 #include "profile/profile_upgrade.h"
 
 /* Far above what any run writes; without them a hostile file could keep us busy or eat the memory. The last four are
@@ -18,8 +18,6 @@ enum {
     MAX_ANSWERS = 10000,
     MAX_CURVES = 4096,
     MAX_PROBES = 512,
-    MAX_CPUS = 65536,
-    MAX_STRINGS = 4096,
     MAX_DEPTH = 64,
     MAX_CONTAINERS = 1 << 18,
     MAX_MEMBERS = 1 << 18,
@@ -302,130 +300,6 @@ static bj_status read_section(const bj_json_place *whole, const json_t *root, co
     return status;
 }
 
-static bj_status read_strings(const bj_json_place *at, const json_t *object, const char *member, bj_strings *strings) {
-    const json_t *list = json_object_get(object, member);
-    if (list == NULL)
-        return BJ_OK;
-    if (!json_is_array(list) || json_array_size(list) > MAX_STRINGS)
-        return bj_json_expected(at, member, "a list of at most %d strings", MAX_STRINGS);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        if (text == NULL)
-            return bj_json_expected(at, member, "a list of strings");
-        bj_status status = bj_strings_add(strings, text, at->error);
-        if (status != BJ_OK)
-            return status;
-    }
-    return BJ_OK;
-}
-
-static bj_status read_cpus(const bj_json_place *at, const json_t *object, bj_profile *profile) {
-    const json_t *list = json_object_get(object, "cpus_allowed");
-    if (list == NULL)
-        return BJ_OK;
-    size_t count = json_array_size(list);
-    if (!json_is_array(list) || count > MAX_CPUS)
-        return bj_json_expected(at, "cpus_allowed", "a list of at most %d cpus", MAX_CPUS);
-    int *cpus = calloc(count + 1, sizeof *cpus);
-    if (cpus == NULL)
-        return bj_base_set_error(at->error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    profile->environment.cpus_allowed = cpus;
-    profile->environment.cpus_allowed_count = count;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *cpu = json_array_get(list, i);
-        if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 || json_integer_value(cpu) > INT_MAX)
-            return bj_json_expected(at, "cpus_allowed", "cpu numbers from 0");
-        cpus[i] = (int)json_integer_value(cpu);
-    }
-    return BJ_OK;
-}
-
-static bj_status read_tool(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
-    const json_t *tool = json_object_get(root, "tool");
-    if (tool == NULL)
-        return BJ_OK;
-    bj_json_place at = {whole->file, "tool", whole->error};
-    bj_status status = bj_json_check_object(&at, tool);
-    if (status == BJ_OK)
-        status =
-            bj_json_read_text(&at, tool, "version", BJ_TEXT_CUT, profile->tool.version, sizeof profile->tool.version);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, tool, "compiler", BJ_TEXT_CUT, profile->tool.compiler,
-                                   sizeof profile->tool.compiler);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, tool, "flags", BJ_TEXT_CUT, profile->tool.flags, sizeof profile->tool.flags);
-    return status;
-}
-
-static bj_status read_run(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
-    const json_t *run = json_object_get(root, "run");
-    if (run == NULL)
-        return BJ_OK;
-    bj_json_place at = {whole->file, "run", whole->error};
-    uint64_t cpu = 0;
-    bj_status status = bj_json_check_object(&at, run);
-    if (status == BJ_OK)
-        status = bj_json_read_u64(&at, run, "seed", INT64_MAX, &profile->run.seed);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, run, "effort", BJ_TEXT_WHOLE, profile->run.effort, sizeof profile->run.effort);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, run, "method", BJ_TEXT_WHOLE, profile->run.method, sizeof profile->run.method);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, run, "cc", BJ_TEXT_CUT, profile->run.cc, sizeof profile->run.cc);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, run, "cc_version", BJ_TEXT_CUT, profile->run.cc_version,
-                                   sizeof profile->run.cc_version);
-    if (status == BJ_OK)
-        status =
-            bj_json_read_text(&at, run, "cc_flags", BJ_TEXT_CUT, profile->run.cc_flags, sizeof profile->run.cc_flags);
-    if (status == BJ_OK)
-        status = read_strings(&at, run, "arguments", &profile->run.arguments);
-    if (status == BJ_OK)
-        status = bj_json_read_u64(&at, run, "cpu_measured", INT_MAX, &cpu);
-    if (status == BJ_OK)
-        status = bj_json_read_number(&at, run, "cpu_quota", true, &profile->run.cpu_quota, NULL);
-    if (status == BJ_OK)
-        status = bj_json_read_u64(&at, run, "memory_limit_bytes", INT64_MAX, &profile->run.memory_limit_bytes);
-    if (status == BJ_OK)
-        status = bj_json_read_number(&at, run, "steal", true, &profile->run.steal, NULL);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, run, "machine", BJ_TEXT_CUT, profile->run.machine, sizeof profile->run.machine);
-    profile->run.cpu_measured = (int)cpu;
-    return status;
-}
-
-static bj_status read_environment(const bj_json_place *whole, const json_t *root, bj_profile *profile) {
-    const json_t *environment = json_object_get(root, "environment");
-    if (environment == NULL)
-        return BJ_OK;
-    bj_json_place at = {whole->file, "environment", whole->error};
-    bj_status status = bj_json_check_object(&at, environment);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, environment, "os", BJ_TEXT_CUT, profile->environment.os,
-                                   sizeof profile->environment.os);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, environment, "cpu", BJ_TEXT_CUT, profile->environment.cpu,
-                                   sizeof profile->environment.cpu);
-    if (status == BJ_OK)
-        status = bj_json_read_text(&at, environment, "huge_pages", BJ_TEXT_CUT, profile->environment.huge_pages,
-                                   sizeof profile->environment.huge_pages);
-    if (status == BJ_OK)
-        status = read_cpus(&at, environment, profile);
-    if (status == BJ_OK)
-        status = bj_json_read_u64(&at, environment, "memory_bytes", INT64_MAX, &profile->environment.memory_bytes);
-    if (status == BJ_OK)
-        status = bj_json_read_number(&at, environment, "load_before", true, &profile->environment.load_before, NULL);
-    if (status == BJ_OK)
-        status = read_strings(&at, environment, "warnings", &profile->environment.warnings);
-    const json_t *virtualised = json_object_get(environment, "virtualised");
-    if (status != BJ_OK || virtualised == NULL || json_is_null(virtualised))
-        return status;
-    if (!json_is_boolean(virtualised))
-        return bj_json_expected(&at, "virtualised", "true, false or null");
-    profile->environment.virtualised = json_is_true(virtualised);
-    return BJ_OK;
-}
-
 static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_profile *profile) {
     if (!json_is_object(root))
         return bj_json_expected(at, NULL, "a profile, which is a JSON object");
@@ -437,11 +311,7 @@ static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_prof
         return bj_json_expected(at, "characteristics", "an object, found nothing");
     bj_status status = bj_json_read_text(at, root, "created", BJ_TEXT_WHOLE, profile->created, sizeof profile->created);
     if (status == BJ_OK)
-        status = read_tool(at, root, profile);
-    if (status == BJ_OK)
-        status = read_run(at, root, profile);
-    if (status == BJ_OK)
-        status = read_environment(at, root, profile);
+        status = bj_profile_read_fields(at, root, profile);
     if (status == BJ_OK)
         status = read_section(at, root, "characteristics", MAX_ANSWERS, read_answer, profile);
     if (status == BJ_OK)

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "profile/json_text.h"
-#include "profile/profile.h"
+#include "profile/profile_fields.h"
 
 /* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
 static bj_status append_structured(bj_json_text *json, const bj_answer *answer, bj_error *error) {
@@ -179,69 +179,10 @@ static void append_probes(bj_json_text *json, const bj_profile *profile) {
     bj_json_append(json, profile->probe_count > 0 ? "\n  }" : "}");
 }
 
-static void append_strings(bj_json_text *json, const bj_strings *strings) {
-    bj_json_append(json, "[");
-    for (size_t i = 0; i < strings->count; i++) {
-        bj_json_append(json, i == 0 ? "" : ", ");
-        bj_json_append_string(json, strings->items[i]);
-    }
-    bj_json_append(json, "]");
-}
-
-static void append_run(bj_json_text *json, const bj_profile *profile) {
-    bj_json_append(json, "{");
-    bj_json_append_u64_member(json, "seed", profile->run.seed);
-    bj_json_append_text_member(json, "effort", profile->run.effort);
-    if (profile->run.method[0] != '\0')
-        bj_json_append_text_member(json, "method", profile->run.method);
-    if (profile->run.cc[0] != '\0') {
-        bj_json_append_text_member(json, "cc", profile->run.cc);
-        bj_json_append_text_member(json, "cc_version", profile->run.cc_version);
-        bj_json_append_text_member(json, "cc_flags", profile->run.cc_flags);
-    }
-    bj_json_append_key(json, "arguments");
-    append_strings(json, &profile->run.arguments);
-    bj_json_append_number_member(json, "cpu_measured", profile->run.cpu_measured);
-    bj_json_append_number_member(json, "cpu_quota", profile->run.cpu_quota);
-    bj_json_append_u64_member(json, "memory_limit_bytes", profile->run.memory_limit_bytes);
-    bj_json_append_number_member(json, "steal", profile->run.steal);
-    bj_json_append_text_member(json, "machine", profile->run.machine);
-    bj_json_append(json, "}");
-}
-
-static void append_environment(bj_json_text *json, const bj_profile *profile) {
-    bj_json_append(json, "{");
-    bj_json_append_text_member(json, "os", profile->environment.os);
-    bj_json_append_text_member(json, "cpu", profile->environment.cpu);
-    bj_json_append_key(json, "cpus_allowed");
-    bj_json_append(json, "[");
-    for (size_t i = 0; i < profile->environment.cpus_allowed_count; i++) {
-        bj_json_append(json, i == 0 ? "" : ", ");
-        bj_json_append_number(json, profile->environment.cpus_allowed[i]);
-    }
-    bj_json_append(json, "]");
-    bj_json_append_u64_member(json, "memory_bytes", profile->environment.memory_bytes);
-    int virtualised = profile->environment.virtualised;
-    bj_json_append_key(json, "virtualised");
-    bj_json_append(json, virtualised < 0 ? "null" : virtualised != 0 ? "true" : "false");
-    bj_json_append_text_member(json, "huge_pages", profile->environment.huge_pages);
-    bj_json_append_number_member(json, "load_before", profile->environment.load_before);
-    bj_json_append_key(json, "warnings");
-    append_strings(json, &profile->environment.warnings);
-    bj_json_append(json, "}");
-}
-
 static bj_status append_profile(bj_json_text *json, const bj_profile *profile, bj_error *error) {
     bj_json_append(json, "{\n  \"format\": \"" BJ_PROFILE_FORMAT "\",\n  \"created\": ");
     bj_json_append_string(json, profile->created);
-    bj_json_append(json, ",\n  \"tool\": {");
-    bj_json_append_text_member(json, "version", profile->tool.version);
-    bj_json_append_text_member(json, "compiler", profile->tool.compiler);
-    bj_json_append_text_member(json, "flags", profile->tool.flags);
-    bj_json_append(json, "},\n  \"run\": ");
-    append_run(json, profile);
-    bj_json_append(json, ",\n  \"environment\": ");
-    append_environment(json, profile);
+    bj_profile_append_fields(json, profile);
     bj_json_append(json, ",\n  \"characteristics\": ");
     bj_status status = append_answers(json, &profile->answers, "  ", error);
     if (status != BJ_OK)

@@ -1,0 +1,14 @@
+/* The sections "tool", "run" and "environment" of a profile: one list of fields for reading and writing. */
+#ifndef BJ_PROFILE_PROFILE_FIELDS_H
+#define BJ_PROFILE_PROFILE_FIELDS_H
+
+#include "profile/json_read.h"
+#include "profile/json_text.h"
+#include "profile/profile.h"
+
+/* Sections and fields that are absent leave the profile as it is. */
+bj_status bj_profile_read_fields(const bj_json_place *whole, const json_t *root, bj_profile *profile) BJ_WARN_UNUSED;
+/* `,\n  "tool": {…},\n  "run": {…},\n  "environment": {…}` */
+void bj_profile_append_fields(bj_json_text *json, const bj_profile *profile);
+
+#endif

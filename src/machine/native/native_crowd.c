@@ -1,12 +1,14 @@
-#include "machine/native/native_crowd.h"
-
+/* Threads that the scheduler may put where it likes: crowds at the same work, and watchers of the clock. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
-#include "machine/native/native_taken.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
+#include "platform/environment.h"
+#include "platform/limits.h"
 
 /* Threads that start together may share a cpu while others idle. At work for so long, which is several ticks of the
  * schedulers that we know, they are spread before anything is timed. */
@@ -17,6 +19,27 @@
 #define BLOCK_LINES (BLOCK_BYTES / LINE_BYTES)
 /* Blocks of work between two looks at the clock while warming up: some microseconds. */
 #define WARM_BLOCKS 64u
+
+/* What the system had taken from us at one moment: stolen time, quota throttling. */
+typedef struct {
+    uint64_t total, stolen, throttled;
+} account;
+
+static account read_account(const int *cpus, size_t cpu_count) {
+    account now = {.throttled = bj_platform_throttled_count("")};
+    bj_platform_read_steal("", cpus, cpu_count, &now.total, &now.stolen);
+    return now;
+}
+
+static bj_taken taken_since(const account *then, const int *cpus, size_t cpu_count) {
+    account now = read_account(cpus, cpu_count);
+    bj_taken taken = {.stolen = NAN, .throttled = 0};
+    if (now.total > then->total && now.stolen >= then->stolen)
+        taken.stolen = (double)(now.stolen - then->stolen) / (double)(now.total - then->total);
+    if (now.throttled > then->throttled)
+        taken.throttled = (double)(now.throttled - then->throttled);
+    return taken;
+}
 
 typedef struct {
     const bj_crowd *crowd;
@@ -78,7 +101,9 @@ static bj_status work_in_crowd(void *argument, bj_error *error) {
     return BJ_OK;
 }
 
-bj_status bj_native_run_crowd(const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error) {
+bj_status bj_native_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken,
+                              bj_error *error) {
+    (void)machine; /* the threads warm up by themselves, wherever they are */
     bj_native_meeting meeting = {.parties = (unsigned)crowd->threads};
     bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
     if (status != BJ_OK)
@@ -99,9 +124,9 @@ bj_status bj_native_run_crowd(const bj_crowd *crowd, double *ns, bj_taken *taken
         jobs[i] = (bj_native_job){
             .cpus = crowd->cpus, .cpu_count = crowd->cpu_count, .work = work_in_crowd, .argument = &crowd_jobs[i]};
     }
-    bj_native_account account = bj_native_open_account(crowd->cpus, crowd->cpu_count);
+    account before = read_account(crowd->cpus, crowd->cpu_count);
     status = bj_native_run_jobs(jobs, crowd->threads, &meeting, error);
-    *taken = bj_native_settle_account(&account);
+    *taken = taken_since(&before, crowd->cpus, crowd->cpu_count);
 done:
     free(blocks);
     free(jobs);
@@ -124,8 +149,9 @@ static bj_status watch_on_thread(void *argument, bj_error *error) {
     return BJ_OK;
 }
 
-bj_status bj_native_run_watch(const bj_watch *watch, double *gaps_ns, size_t *gap_counts, bj_taken *taken,
-                              bj_error *error) {
+bj_status bj_native_run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                              bj_taken *taken, bj_error *error) {
+    (void)machine;
     bj_native_meeting meeting = {.parties = (unsigned)watch->threads};
     bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
     if (status != BJ_OK)
@@ -140,9 +166,9 @@ bj_status bj_native_run_watch(const bj_watch *watch, double *gaps_ns, size_t *ga
             .cpu = watch->cpus[i % watch->cpu_count], .work = watch_on_thread, .argument = &watch_jobs[i]};
     }
     if (status == BJ_OK) {
-        bj_native_account account = bj_native_open_account(watch->cpus, watch->cpu_count);
+        account before = read_account(watch->cpus, watch->cpu_count);
         status = bj_native_run_jobs(jobs, watch->threads, &meeting, error);
-        *taken = bj_native_settle_account(&account);
+        *taken = taken_since(&before, watch->cpus, watch->cpu_count);
     }
     free(jobs);
     free(watch_jobs);

@@ -1,11 +1,10 @@
-#include "machine/native/native_streams.h"
-
+/* Streams and bouncing lines on the real machine, each cpu with its own pinned thread. */
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
-#include "machine/native/native_walk.h"
 #include "platform/clock.h"
 
 /* A batch lasts at least this long: some passes over a small cache, while an interrupt is a hundredth of it. */
@@ -114,12 +113,15 @@ static bj_status stream_on_thread(void *argument, bj_error *error) {
     return BJ_OK;
 }
 
-bj_status bj_native_run_streams(const bj_stream *streams, size_t count, const bj_stream_effort *effort, double batch_ns,
-                                double *gbs, bj_error *error) {
+bj_status bj_native_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                                const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    double batch_ns;
+    bj_status status = bj_native_warm_up(machine, streams[0].cpu, &batch_ns, error);
+    if (status != BJ_OK)
+        return status;
     bj_native_meeting meeting = {.parties = (unsigned)count};
     stream_job *stream_jobs = calloc(count, sizeof *stream_jobs);
     bj_native_job *jobs = calloc(count, sizeof *jobs);
-    bj_status status = BJ_OK;
     if (stream_jobs == NULL || jobs == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
     for (size_t i = 0; status == BJ_OK && i < count; i++) {
@@ -183,9 +185,12 @@ static bj_status bounce_once(const bj_bounce *bounce, unsigned repetitions, size
     return bj_native_run_jobs(jobs, 2, &meeting, error);
 }
 
-bj_status bj_native_run_bounce(const bj_bounce *bounce, unsigned repetitions, double batch_ns, double *ns,
+bj_status bj_native_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                                bj_error *error) {
+    double batch_ns;
     bj_status status = bj_machine_check_bounce(bounce, bounce->arena->mapping.bytes, error);
+    if (status == BJ_OK)
+        status = bj_native_warm_up(machine, bounce->cpu_a, &batch_ns, error);
     if (status != BJ_OK)
         return status;
     double *both = malloc(2 * ((size_t)repetitions + 1) * sizeof *both);

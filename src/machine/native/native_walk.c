@@ -1,10 +1,10 @@
-#include "machine/native/native_walk.h"
-
+/* Walks on the real machine, each on its own pinned thread. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
 
@@ -105,12 +105,15 @@ static bj_status walk_on_thread(void *argument, bj_error *error) {
     return BJ_OK;
 }
 
-bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort, double batch_ns,
-                              double *ns_per_access, bj_error *error) {
+bj_status bj_native_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count,
+                              const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
+    double batch_ns;
+    bj_status status = bj_native_warm_up(machine, walks[0].cpu, &batch_ns, error);
+    if (status != BJ_OK)
+        return status;
     bj_native_meeting meeting = {.parties = (unsigned)walk_count};
     walk_job *walk_jobs = calloc(walk_count, sizeof *walk_jobs);
     bj_native_job *jobs = calloc(walk_count, sizeof *jobs);
-    bj_status status = BJ_OK;
     if (walk_jobs == NULL || jobs == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
     for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
@@ -127,43 +130,4 @@ bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_
     free(jobs);
     free(walk_jobs);
     return status;
-}
-
-typedef struct {
-    size_t bytes;
-    bj_pages pages;
-    bj_arena *arena;
-} arena_job;
-
-static bj_status map_on_cpu(void *argument, bj_error *error) {
-    arena_job *job = argument;
-    return bj_platform_map_pages(job->bytes, job->pages == BJ_PAGES_HUGE, &job->arena->mapping, error);
-}
-
-bj_status bj_native_open_arena(size_t bytes, bj_pages pages, int cpu, bj_arena **arena, bj_error *error) {
-    bj_arena *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for an arena");
-    /* Touched from the cpu that will walk it: memory comes from the node that touches it first. */
-    arena_job job = {.bytes = bytes, .pages = pages, .arena = opened};
-    bj_status status = bj_native_run_on_cpu(cpu, map_on_cpu, &job, error);
-    if (status != BJ_OK) {
-        free(opened);
-        return status;
-    }
-    *arena = opened;
-    return BJ_OK;
-}
-
-static bj_status spin_on_cpu(void *argument, bj_error *error) {
-    (void)error;
-    uint64_t until = bj_platform_read_ns() + (uint64_t)(*(const double *)argument * 1e9);
-    volatile uint32_t sum = 1;
-    while (bj_platform_read_ns() < until)
-        sum = bj_kernel_add_int32(sum, sum, 64);
-    return BJ_OK;
-}
-
-bj_status bj_native_warm_cpu(int cpu, double seconds, bj_error *error) {
-    return bj_native_run_on_cpu(cpu, spin_on_cpu, &seconds, error);
 }

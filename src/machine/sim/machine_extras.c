@@ -77,7 +77,8 @@ bj_status bj_sim_read_registers(const bj_sim_reader *reader, const bj_sim_place 
     return read_named(reader, place, value, 1, 1024, spec->registers, BJ_SIM_MAX_REGISTERS, &spec->register_count);
 }
 
-bj_status bj_sim_read_units(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
+bj_status bj_sim_read_shared_units(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
+                                   bj_sim_spec *spec) {
     json_t *list = NULL;
     const bj_sim_field field = {"", BJ_SIM_FIELD_LIST, &list, 0, BJ_SIM_MAX_UNITS, NULL, 0, false};
     bj_status status = value == NULL ? BJ_OK : bj_sim_read_value(reader, place, value, &field);

@@ -25,7 +25,7 @@ size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position) {
     return position / (spec->cpus / spec->numa_nodes);
 }
 
-static void close_machine(bj_machine *machine) {
+void bj_sim_close(bj_machine *machine) {
     bj_sim_machine *self = machine->self;
     if (self != NULL) {
         if (self->hierarchy.spec != NULL)
@@ -37,12 +37,12 @@ static void close_machine(bj_machine *machine) {
     free(machine);
 }
 
-static double read_clock(bj_machine *machine) {
+double bj_sim_read_clock(bj_machine *machine) {
     const bj_sim_machine *self = machine->self;
     return self->clock_s;
 }
 
-static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
+bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
                             bj_error *error) {
     bj_sim_machine *self = machine->self;
     size_t position;
@@ -76,7 +76,7 @@ static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
     return BJ_OK;
 }
 
-static void close_arena(bj_machine *machine, bj_arena *arena) {
+void bj_sim_close_arena(bj_machine *machine, bj_arena *arena) {
     bj_sim_machine *self = machine->self;
     if (arena == NULL)
         return;
@@ -108,20 +108,8 @@ static void fill_facts(bj_machine *machine) {
     };
 }
 
-static const bj_machine_verbs verbs = {
-    .close = close_machine,
-    .read_clock = read_clock,
-    .open_arena = open_arena,
-    .close_arena = close_arena,
-    .run_walks = bj_sim_run_walks,
-    .run_streams = bj_sim_run_streams,
-    .run_bounce = bj_sim_run_bounce,
-    .run_chains = bj_sim_run_chains,
-    .run_live = bj_sim_run_live,
-    .run_crowd = bj_sim_run_crowd,
-    .run_watch = bj_sim_run_watch,
-    .read_claim = bj_sim_read_claim,
-};
+#define VERB(name) .name = bj_sim_##name,
+static const bj_machine_verbs verbs = {BJ_MACHINE_VERBS(VERB)};
 
 bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) {
     bj_machine *made = calloc(1, sizeof *made);
@@ -140,7 +128,7 @@ bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **mac
     if (status == BJ_OK)
         status = bj_sim_open_hierarchy(&self->hierarchy, spec, &self->space, bj_random_mix(seed, STREAM_CACHES), error);
     if (status != BJ_OK) {
-        close_machine(made);
+        bj_sim_close(made);
         return status;
     }
     bj_sim_seed_noise(&self->noise, spec, bj_random_mix(seed, STREAM_NOISE));

@@ -15,7 +15,7 @@ static void set_defaults(bj_sim_spec *spec) {
     spec->cpus = spec->smt = spec->numa_nodes = spec->sockets = 1;
     spec->misses_in_flight = 10;
     spec->page_bytes = 4096;
-    spec->walk_cycles = 30;
+    spec->page_walk_cycles = 30;
     spec->memory_cpu_gbs = 10;
     spec->spill_cycles = 4;
     spec->slot_ms = 4.0;
@@ -68,7 +68,7 @@ static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec
         {"numa_nodes", BJ_SIM_FIELD_COUNT, &spec->numa_nodes, 1, 256, NULL, 0, false},
         {"sockets", BJ_SIM_FIELD_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
         {"misses_in_flight", BJ_SIM_FIELD_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
-        {"walk", BJ_SIM_FIELD_NUMBER, &spec->walk_cycles, 0, 1e5, NULL, 0, false},
+        {"walk", BJ_SIM_FIELD_NUMBER, &spec->page_walk_cycles, 0, 1e5, NULL, 0, false},
         {"spill", BJ_SIM_FIELD_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
         {"exchange_overlap", BJ_SIM_FIELD_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
     };

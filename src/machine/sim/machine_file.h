@@ -106,7 +106,7 @@ typedef struct {
     int frames;
     bj_sim_tlb_spec tlbs[BJ_SIM_MAX_TLBS];
     size_t tlb_count;
-    double walk_cycles;
+    double page_walk_cycles;
     unsigned prefetchers;
 
     bj_sim_op_spec ops[BJ_SIM_MAX_OPS];

@@ -3,13 +3,13 @@
 #define BJ_MACHINE_SIM_SIM_MACHINE_H
 
 #include "machine/machine.h"
-#include "machine/sim/hierarchy.h"
+#include "machine/sim/memory_system.h"
 #include "machine/sim/noise.h"
 
 typedef struct {
     bj_sim_spec *spec;
     bj_sim_space space;
-    bj_sim_hierarchy hierarchy;
+    bj_sim_memory_system memory;
     bj_sim_noise noise;
     uint64_t seed;
     uint64_t arenas_opened;

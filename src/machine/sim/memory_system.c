@@ -1,4 +1,4 @@
-#include "machine/sim/hierarchy.h"
+#include "machine/sim/memory_system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,66 +22,66 @@ static bool is_simple(const bj_sim_spec *spec) {
     return simple;
 }
 
-bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,
-                                uint64_t seed, bj_error *error) {
-    *hierarchy = (bj_sim_hierarchy){.spec = spec,
-                                    .space = space,
-                                    .random_state = bj_random_mix(seed, 0) | 1,
-                                    .simple = is_simple(spec),
-                                    .independent = has_independent_levels(spec)};
-    bool have_memory = (hierarchy->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL;
+bj_status bj_sim_open_memory_system(bj_sim_memory_system *memory, const bj_sim_spec *spec, const bj_sim_space *space,
+                                    uint64_t seed, bj_error *error) {
+    *memory = (bj_sim_memory_system){.spec = spec,
+                                     .space = space,
+                                     .random_state = bj_random_mix(seed, 0) | 1,
+                                     .simple = is_simple(spec),
+                                     .independent = has_independent_levels(spec)};
+    bool have_memory = (memory->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL;
     for (size_t i = 0; i < spec->cache_count; i++) {
         size_t instances = spec->cpus / spec->caches[i].shared_by;
-        hierarchy->shapes[i] = bj_sim_make_cache_shape(&spec->caches[i]);
-        hierarchy->instances[i] = calloc(instances, sizeof(bj_sim_cache));
-        hierarchy->open_instances[i] = calloc(instances, sizeof(uint32_t));
-        have_memory = have_memory && hierarchy->instances[i] != NULL && hierarchy->open_instances[i] != NULL;
+        memory->shapes[i] = bj_sim_make_cache_shape(&spec->caches[i]);
+        memory->instances[i] = calloc(instances, sizeof(bj_sim_cache));
+        memory->open_instances[i] = calloc(instances, sizeof(uint32_t));
+        have_memory = have_memory && memory->instances[i] != NULL && memory->open_instances[i] != NULL;
     }
     if (have_memory)
         return BJ_OK;
-    bj_sim_close_hierarchy(hierarchy);
+    bj_sim_close_memory_system(memory);
     return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the simulated caches");
 }
 
-void bj_sim_close_hierarchy(bj_sim_hierarchy *hierarchy) {
-    const bj_sim_spec *spec = hierarchy->spec;
+void bj_sim_close_memory_system(bj_sim_memory_system *memory) {
+    const bj_sim_spec *spec = memory->spec;
     for (size_t i = 0; i < spec->cache_count; i++) {
-        for (size_t j = 0; j < hierarchy->open_count[i]; j++)
-            bj_sim_close_cache(&hierarchy->instances[i][hierarchy->open_instances[i][j]]);
-        free(hierarchy->instances[i]);
-        free(hierarchy->open_instances[i]);
+        for (size_t j = 0; j < memory->open_count[i]; j++)
+            bj_sim_close_cache(&memory->instances[i][memory->open_instances[i][j]]);
+        free(memory->instances[i]);
+        free(memory->open_instances[i]);
     }
-    for (size_t i = 0; hierarchy->cpus != NULL && i < spec->cpus; i++) {
-        for (size_t j = 0; hierarchy->cpus[i] != NULL && j < spec->tlb_count; j++)
-            bj_sim_close_tlb(&hierarchy->cpus[i]->tlbs[j]);
-        free(hierarchy->cpus[i]);
+    for (size_t i = 0; memory->cpus != NULL && i < spec->cpus; i++) {
+        for (size_t j = 0; memory->cpus[i] != NULL && j < spec->tlb_count; j++)
+            bj_sim_close_tlb(&memory->cpus[i]->tlbs[j]);
+        free(memory->cpus[i]);
     }
-    free(hierarchy->cpus);
-    *hierarchy = (bj_sim_hierarchy){.spec = spec};
+    free(memory->cpus);
+    *memory = (bj_sim_memory_system){.spec = spec};
 }
 
-static bj_status get_instance(bj_sim_hierarchy *hierarchy, size_t level, size_t position, bj_sim_cache **cache,
+static bj_status get_instance(bj_sim_memory_system *memory, size_t level, size_t position, bj_sim_cache **cache,
                               bj_error *error) {
-    size_t which = position / hierarchy->spec->caches[level].shared_by;
-    *cache = &hierarchy->instances[level][which];
+    size_t which = position / memory->spec->caches[level].shared_by;
+    *cache = &memory->instances[level][which];
     if ((*cache)->tags != NULL)
         return BJ_OK;
-    bj_status status = bj_sim_open_cache(*cache, &hierarchy->shapes[level], &hierarchy->random_state, error);
+    bj_status status = bj_sim_open_cache(*cache, &memory->shapes[level], &memory->random_state, error);
     if (status == BJ_OK)
-        hierarchy->open_instances[level][hierarchy->open_count[level]++] = (uint32_t)which;
+        memory->open_instances[level][memory->open_count[level]++] = (uint32_t)which;
     return status;
 }
 
-bj_status bj_sim_get_cpu(bj_sim_hierarchy *hierarchy, size_t position, bj_sim_cpu **cpu, bj_error *error) {
-    const bj_sim_spec *spec = hierarchy->spec;
-    if (hierarchy->cpus[position] == NULL) {
+bj_status bj_sim_get_cpu(bj_sim_memory_system *memory, size_t position, bj_sim_cpu **cpu, bj_error *error) {
+    const bj_sim_spec *spec = memory->spec;
+    if (memory->cpus[position] == NULL) {
         bj_sim_cpu *made = calloc(1, sizeof *made);
         if (made == NULL)
             return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated cpu");
         made->position = position;
         bj_status status = BJ_OK;
         for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++)
-            status = get_instance(hierarchy, i, position, &made->caches[i], error);
+            status = get_instance(memory, i, position, &made->caches[i], error);
         for (size_t i = 0; status == BJ_OK && i < spec->tlb_count; i++)
             status = bj_sim_open_tlb(&made->tlbs[i], &spec->tlbs[i], error);
         if (status != BJ_OK) {
@@ -90,9 +90,9 @@ bj_status bj_sim_get_cpu(bj_sim_hierarchy *hierarchy, size_t position, bj_sim_cp
             free(made);
             return status;
         }
-        hierarchy->cpus[position] = made;
+        memory->cpus[position] = made;
     }
-    *cpu = hierarchy->cpus[position];
+    *cpu = memory->cpus[position];
     return BJ_OK;
 }
 
@@ -101,39 +101,39 @@ void bj_sim_empty_caches_of(bj_sim_cpu *cpu, size_t cache_count) {
         bj_sim_empty_cache(cpu->caches[i]);
 }
 
-void bj_sim_empty_all_caches(bj_sim_hierarchy *hierarchy) {
-    for (size_t i = 0; i < hierarchy->spec->cache_count; i++) {
-        for (size_t j = 0; j < hierarchy->open_count[i]; j++)
-            bj_sim_empty_cache(&hierarchy->instances[i][hierarchy->open_instances[i][j]]);
+void bj_sim_empty_all_caches(bj_sim_memory_system *memory) {
+    for (size_t i = 0; i < memory->spec->cache_count; i++) {
+        for (size_t j = 0; j < memory->open_count[i]; j++)
+            bj_sim_empty_cache(&memory->instances[i][memory->open_instances[i][j]]);
     }
 }
 
-void bj_sim_set_neighbour_share(bj_sim_hierarchy *hierarchy, double share) {
-    size_t last = hierarchy->spec->cache_count - 1;
-    bj_sim_cache_shape *shape = &hierarchy->shapes[last];
+void bj_sim_set_neighbour_share(bj_sim_memory_system *memory, double share) {
+    size_t last = memory->spec->cache_count - 1;
+    bj_sim_cache_shape *shape = &memory->shapes[last];
     uint32_t taken = (uint32_t)(share * shape->ways * 256);
     /* Rounding up in some sets must leave one way everywhere. */
     uint32_t most = (shape->ways - 1) * 256;
     taken = taken > most ? most : taken;
     bool grew = taken > shape->taken_256ths;
     shape->taken_256ths = taken;
-    for (size_t i = 0; grew && i < hierarchy->open_count[last]; i++)
-        bj_sim_shrink_cache(&hierarchy->instances[last][hierarchy->open_instances[last][i]]);
+    for (size_t i = 0; grew && i < memory->open_count[last]; i++)
+        bj_sim_shrink_cache(&memory->instances[last][memory->open_instances[last][i]]);
 }
 
 /* Takes the line out of every nearer cache below this instance. */
-static void invalidate_nearer(bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, size_t level, uint32_t line) {
-    const bj_sim_spec *spec = hierarchy->spec;
-    uint64_t first = (uint64_t)line << hierarchy->shapes[level].line_shift;
-    uint64_t first_physical = bj_sim_translate(hierarchy->space, first);
+static void invalidate_nearer(bj_sim_memory_system *memory, const bj_sim_cpu *cpu, size_t level, uint32_t line) {
+    const bj_sim_spec *spec = memory->spec;
+    uint64_t first = (uint64_t)line << memory->shapes[level].line_shift;
+    uint64_t first_physical = bj_sim_translate(memory->space, first);
     size_t outer = cpu->position / spec->caches[level].shared_by;
     for (size_t i = 0; i < level; i++) {
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[i];
+        const bj_sim_cache_shape *shape = &memory->shapes[i];
         size_t per_outer = spec->caches[level].shared_by / spec->caches[i].shared_by;
-        for (size_t j = 0; j < hierarchy->open_count[i]; j++) {
-            if (hierarchy->open_instances[i][j] / per_outer != outer)
+        for (size_t j = 0; j < memory->open_count[i]; j++) {
+            if (memory->open_instances[i][j] / per_outer != outer)
                 continue;
-            bj_sim_cache *cache = &hierarchy->instances[i][hierarchy->open_instances[i][j]];
+            bj_sim_cache *cache = &memory->instances[i][memory->open_instances[i][j]];
             for (uint64_t at = 0; at < spec->caches[level].line_bytes; at += spec->caches[i].line_bytes) {
                 uint32_t set = bj_sim_pick_set(shape, first + at, first_physical + at);
                 int way = bj_sim_find_line(cache, set, (uint32_t)((first + at) >> shape->line_shift));
@@ -145,15 +145,15 @@ static void invalidate_nearer(bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu
 }
 
 /* The line has left `level`: what that means for nearer levels, and for an exclusive one behind. */
-static void settle_evicted(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, size_t level, uint32_t line) {
+static void settle_evicted(bj_sim_memory_system *memory, bj_sim_cpu *cpu, size_t level, uint32_t line) {
     while (line != BJ_SIM_NO_LINE) {
-        if (hierarchy->shapes[level].policy == BJ_SIM_INCLUSIVE)
-            invalidate_nearer(hierarchy, cpu, level, line);
+        if (memory->shapes[level].policy == BJ_SIM_INCLUSIVE)
+            invalidate_nearer(memory, cpu, level, line);
         level++;
-        if (level == hierarchy->spec->cache_count || hierarchy->shapes[level].policy != BJ_SIM_EXCLUSIVE)
+        if (level == memory->spec->cache_count || memory->shapes[level].policy != BJ_SIM_EXCLUSIVE)
             return;
-        uint64_t address = (uint64_t)line << hierarchy->shapes[level].line_shift;
-        uint32_t set = bj_sim_pick_set(&hierarchy->shapes[level], address, bj_sim_translate(hierarchy->space, address));
+        uint64_t address = (uint64_t)line << memory->shapes[level].line_shift;
+        uint32_t set = bj_sim_pick_set(&memory->shapes[level], address, bj_sim_translate(memory->space, address));
         int way = bj_sim_find_line(cpu->caches[level], set, line);
         if (way >= 0) {
             bj_sim_touch_way(cpu->caches[level], set, way);
@@ -164,13 +164,13 @@ static void settle_evicted(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, size_t 
 }
 
 /* Brings the address into `nearest` and outwards; returns the level where it was found. */
-static unsigned fetch(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
+static unsigned fetch(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
                       unsigned nearest) {
-    unsigned count = (unsigned)hierarchy->spec->cache_count;
+    unsigned count = (unsigned)memory->spec->cache_count;
     uint32_t sets[BJ_SIM_MAX_CACHES];
     unsigned found = nearest;
     for (; found < count; found++) {
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[found];
+        const bj_sim_cache_shape *shape = &memory->shapes[found];
         sets[found] = bj_sim_pick_set(shape, address, physical);
         int way = bj_sim_find_line(cpu->caches[found], sets[found], (uint32_t)(address >> shape->line_shift));
         if (way < 0)
@@ -182,38 +182,37 @@ static unsigned fetch(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t add
         break;
     }
     for (unsigned level = found; level-- > nearest;) {
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        const bj_sim_cache_shape *shape = &memory->shapes[level];
         if (shape->policy == BJ_SIM_EXCLUSIVE && level != nearest)
             continue;
         uint32_t line = (uint32_t)(address >> shape->line_shift);
-        settle_evicted(hierarchy, cpu, level, bj_sim_insert_line(cpu->caches[level], sets[level], line));
+        settle_evicted(memory, cpu, level, bj_sim_insert_line(cpu->caches[level], sets[level], line));
     }
     return found;
 }
 
-static bj_sim_prefetch_rules rules_of(const bj_sim_hierarchy *hierarchy) {
+static bj_sim_prefetch_rules rules_of(const bj_sim_memory_system *memory) {
     return (bj_sim_prefetch_rules){
-        .prefetchers = hierarchy->spec->prefetchers,
-        .line_shift = hierarchy->shapes[0].line_shift,
-        .page_shift = hierarchy->space->page_shift,
-        .level_count = (unsigned)hierarchy->spec->cache_count,
+        .prefetchers = memory->spec->prefetchers,
+        .line_shift = memory->shapes[0].line_shift,
+        .page_shift = memory->space->page_shift,
+        .level_count = (unsigned)memory->spec->cache_count,
     };
 }
 
 /* `awake`: the prefetchers that this load must be shown to. */
-static unsigned load(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
+static unsigned load(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t address, uint64_t physical,
                      unsigned awake) {
-    unsigned hit = fetch(hierarchy, cpu, address, physical, 0);
+    unsigned hit = fetch(memory, cpu, address, physical, 0);
     cpu->counts.hits[hit]++;
     if (awake == 0)
         return hit;
-    bj_sim_prefetch_rules rules = rules_of(hierarchy);
+    bj_sim_prefetch_rules rules = rules_of(memory);
     rules.prefetchers = awake;
     bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
     unsigned count = bj_sim_watch_load(&cpu->prefetch, &rules, address, hit, wanted);
     for (unsigned i = 0; i < count; i++)
-        fetch(hierarchy, cpu, wanted[i].address, bj_sim_translate(hierarchy->space, wanted[i].address),
-              wanted[i].level);
+        fetch(memory, cpu, wanted[i].address, bj_sim_translate(memory->space, wanted[i].address), wanted[i].level);
     return hit;
 }
 
@@ -249,57 +248,57 @@ static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cac
 }
 
 /* The sets of an exclusive level where the lines will go that these accesses are about to evict from the nearer one. */
-static void ask_for_victims(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, size_t level,
+static void ask_for_victims(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, size_t level,
                             const block *prepared, size_t count) {
-    const bj_sim_cache_shape *nearer = &hierarchy->shapes[level - 1];
+    const bj_sim_cache_shape *nearer = &memory->shapes[level - 1];
     for (size_t i = 0; i < count; i++) {
         uint32_t set = bj_sim_pick_set(nearer, prepared->virtual_address[i], prepared->physical_address[i]);
         uint32_t victim = cpu->caches[level - 1]->tags[(size_t)set * nearer->stride + nearer->ways - 1];
         if (victim == BJ_SIM_NO_LINE)
             continue;
         uint64_t address = (uint64_t)victim << nearer->line_shift;
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+        const bj_sim_cache_shape *shape = &memory->shapes[level];
         ask_for_set(shape, cpu->caches[level],
-                    bj_sim_pick_set(shape, address, bj_sim_translate(hierarchy->space, address)));
+                    bj_sim_pick_set(shape, address, bj_sim_translate(memory->space, address)));
     }
 }
 
-static void find_addresses(const bj_sim_hierarchy *hierarchy, const bj_sim_mapping *mapping, const uint32_t *places,
+static void find_addresses(const bj_sim_memory_system *memory, const bj_sim_mapping *mapping, const uint32_t *places,
                            size_t count, block *prepared) {
     for (size_t i = 0; i < count; i++) {
         uint64_t address = mapping->address + (uint64_t)places[i] * BJ_WALK_WORD_BYTES;
         prepared->virtual_address[i] = address;
-        prepared->physical_address[i] = bj_sim_translate(hierarchy->space, address);
+        prepared->physical_address[i] = bj_sim_translate(memory->space, address);
     }
 }
 
-static void look_up_pages(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+static void look_up_pages(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                           const block *prepared, size_t count) {
     /* Huge pages have names of their own in the TLBs. */
     uint32_t kind = mapping->huge ? UINT32_C(1) << 31 : 0;
     for (size_t i = 0; i < count; i++)
-        look_up_page(hierarchy->spec, cpu, (uint32_t)(prepared->virtual_address[i] >> mapping->page_shift) | kind);
+        look_up_page(memory->spec, cpu, (uint32_t)(prepared->virtual_address[i] >> mapping->page_shift) | kind);
 }
 
-static void ask_for_sets(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const block *prepared,
+static void ask_for_sets(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, const block *prepared,
                          size_t count) {
-    for (size_t level = 0; level < hierarchy->spec->cache_count; level++) {
-        const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
-        if (!is_large(shape, hierarchy->independent ? FAR_TABLE : SMALL_TABLE))
+    for (size_t level = 0; level < memory->spec->cache_count; level++) {
+        const bj_sim_cache_shape *shape = &memory->shapes[level];
+        if (!is_large(shape, memory->independent ? FAR_TABLE : SMALL_TABLE))
             continue;
         for (size_t i = 0; i < count; i++)
             ask_for_set(shape, cpu->caches[level],
                         bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]));
         if (shape->policy == BJ_SIM_EXCLUSIVE)
-            ask_for_victims(hierarchy, cpu, level, prepared, count);
+            ask_for_victims(memory, cpu, level, prepared, count);
     }
 }
 
 /* One level's part of the requests through[0 .. count): those that it lets through stay in the list. Counts hits of
  * loads, and notes their level unless `levels` is NULL. */
-static size_t pass_level(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t level,
+static size_t pass_level(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const block *prepared, size_t level,
                          uint8_t *through, size_t count, uint8_t *levels) {
-    const bj_sim_cache_shape *shape = &hierarchy->shapes[level];
+    const bj_sim_cache_shape *shape = &memory->shapes[level];
     bj_sim_cache *cache = cpu->caches[level];
     uint32_t lines[MOST_REQUESTS], sets[MOST_REQUESTS];
     uint8_t hits[MOST_REQUESTS];
@@ -328,8 +327,8 @@ static size_t pass_level(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, con
 
 /* Behind each load that missed the first level, what the prefetchers of neighbours make of that; returns how many
  * requests the second level sees. */
-static size_t add_neighbours(const bj_sim_hierarchy *hierarchy, block *prepared, uint8_t *through, size_t count) {
-    const bj_sim_prefetch_rules rules = rules_of(hierarchy);
+static size_t add_neighbours(const bj_sim_memory_system *memory, block *prepared, uint8_t *through, size_t count) {
+    const bj_sim_prefetch_rules rules = rules_of(memory);
     uint8_t loads[BLOCK];
     memcpy(loads, through, count);
     size_t wanted = 0, requests = 0;
@@ -350,17 +349,17 @@ static size_t add_neighbours(const bj_sim_hierarchy *hierarchy, block *prepared,
 /* Independent levels are taken one after the other, each seeing what the nearer ones let through: no branch depends on
  * where an access hits, which no host could predict. Draws of random replacement then come in another order than
  * access by access, but each is as random. */
-static void load_by_levels(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, block *prepared, size_t count,
+static void load_by_levels(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, block *prepared, size_t count,
                            size_t nearest, uint8_t *levels) {
-    const bj_sim_spec *spec = hierarchy->spec;
+    const bj_sim_spec *spec = memory->spec;
     uint8_t through[MOST_REQUESTS];
     for (size_t i = 0; i < count; i++)
         through[i] = (uint8_t)i;
     size_t level = nearest;
     for (; level < spec->cache_count && count > 0; level++) {
-        count = pass_level(hierarchy, cpu, prepared, level, through, count, levels);
+        count = pass_level(memory, cpu, prepared, level, through, count, levels);
         if (level == 0 && (spec->prefetchers & (BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT)) != 0)
-            count = add_neighbours(hierarchy, prepared, through, count);
+            count = add_neighbours(memory, prepared, through, count);
     }
     for (size_t i = 0; i < count; i++) {
         bool is_load = through[i] < BLOCK;
@@ -371,8 +370,8 @@ static void load_by_levels(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, b
 }
 
 /* Whether the prefetchers that look at the order of loads let these pass, having seen them. */
-static bool order_sleeps(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const block *prepared, size_t count) {
-    bj_sim_prefetch_rules rules = rules_of(hierarchy);
+static bool order_sleeps(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const block *prepared, size_t count) {
+    bj_sim_prefetch_rules rules = rules_of(memory);
     if (rules.prefetchers == 0)
         return true;
     if (rules.prefetchers & BJ_SIM_REGION)
@@ -382,31 +381,31 @@ static bool order_sleeps(const bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, con
 }
 
 /* Makes a block ready and asks for what it will need, early enough to be there when its turn comes. */
-static void prepare(const bj_sim_hierarchy *hierarchy, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+static void prepare(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                     const uint32_t *places, size_t count, block *prepared) {
-    find_addresses(hierarchy, mapping, places, count, prepared);
-    ask_for_sets(hierarchy, cpu, prepared, count);
+    find_addresses(memory, mapping, places, count, prepared);
+    ask_for_sets(memory, cpu, prepared, count);
 }
 
 /* `levels` may be NULL. */
-static void visit(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping, const uint32_t *places,
+static void visit(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping, const uint32_t *places,
                   size_t count, uint8_t *levels) {
     const unsigned neighbours = BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT;
     block blocks[2], *prepared = &blocks[0], *next = &blocks[1];
-    prepare(hierarchy, cpu, mapping, places, count < BLOCK ? count : BLOCK, prepared);
+    prepare(memory, cpu, mapping, places, count < BLOCK ? count : BLOCK, prepared);
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t left = count - done, now = left < BLOCK ? left : BLOCK;
         uint8_t *here = levels != NULL ? levels + done : NULL;
         if (left > BLOCK)
-            prepare(hierarchy, cpu, mapping, places + done + BLOCK, left < 2 * BLOCK ? left - BLOCK : BLOCK, next);
-        look_up_pages(hierarchy, cpu, mapping, prepared, now);
-        bool asleep = order_sleeps(hierarchy, cpu, prepared, now);
-        unsigned awake = hierarchy->spec->prefetchers & (asleep ? neighbours : ~0u);
-        if (hierarchy->independent && asleep) {
-            load_by_levels(hierarchy, cpu, prepared, now, 0, here);
+            prepare(memory, cpu, mapping, places + done + BLOCK, left < 2 * BLOCK ? left - BLOCK : BLOCK, next);
+        look_up_pages(memory, cpu, mapping, prepared, now);
+        bool asleep = order_sleeps(memory, cpu, prepared, now);
+        unsigned awake = memory->spec->prefetchers & (asleep ? neighbours : ~0u);
+        if (memory->independent && asleep) {
+            load_by_levels(memory, cpu, prepared, now, 0, here);
         } else {
             for (size_t i = 0; i < now; i++) {
-                unsigned hit = load(hierarchy, cpu, prepared->virtual_address[i], prepared->physical_address[i], awake);
+                unsigned hit = load(memory, cpu, prepared->virtual_address[i], prepared->physical_address[i], awake);
                 if (here != NULL)
                     here[i] = (uint8_t)hit;
             }
@@ -417,22 +416,22 @@ static void visit(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_map
     }
 }
 
-void bj_sim_visit_noting_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+void bj_sim_visit_noting_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                                 const uint32_t *places, size_t count, uint8_t *levels) {
-    visit(hierarchy, cpu, mapping, places, count, levels);
+    visit(memory, cpu, mapping, places, count, levels);
 }
 
-void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                          const uint32_t *places, size_t count) {
-    visit(hierarchy, cpu, mapping, places, count, NULL);
+    visit(memory, cpu, mapping, places, count, NULL);
 }
 
-void bj_sim_visit_far_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+void bj_sim_visit_far_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                              const uint32_t *places, size_t count, size_t nearest) {
     block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t now = count - done < BLOCK ? count - done : BLOCK;
-        prepare(hierarchy, cpu, mapping, places + done, now, &prepared);
-        load_by_levels(hierarchy, cpu, &prepared, now, nearest, NULL);
+        prepare(memory, cpu, mapping, places + done, now, &prepared);
+        load_by_levels(memory, cpu, &prepared, now, nearest, NULL);
     }
 }

@@ -136,6 +136,9 @@ typedef struct {
     size_t room;         /* gaps of one thread that are kept: the first ones */
 } bj_watch;
 
+/* Clocks that a program can read: the time that passes, the thread's cpu time, the processor's own counter. */
+typedef enum { BJ_TIMER_WALL, BJ_TIMER_CPU, BJ_TIMER_CYCLES, BJ_TIMER_COUNT } bj_timer;
+
 /* What the system took from all threads while an experiment lasted. NaN: not known. */
 typedef struct {
     double stolen;    /* share of the cpus' time that the hypervisor gave to others */
@@ -188,6 +191,10 @@ typedef bj_status bj_verb_run_crowd(bj_machine *machine, const bj_crowd *crowd, 
 /* gaps_ns holds threads × room values, gap_counts how many of each thread's are set. */
 typedef bj_status bj_verb_run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
                                     bj_taken *taken, bj_error *error);
+/* Reads the timer on that cpu, back to back. read_ns: what one read costs; resolution_ns: the least difference above
+ * zero between two reads in a row; `repetitions` values each. BJ_ERR_UNSUPPORTED: there is no such timer. */
+typedef bj_status bj_verb_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
+                                    double *resolution_ns, bj_error *error);
 /* What the OS says of `key`; false: nothing. Only the runner calls it. */
 typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
 
@@ -206,6 +213,7 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(run_live)                                                                                                     \
     VERB(run_crowd)                                                                                                    \
     VERB(run_watch)                                                                                                    \
+    VERB(run_timer)                                                                                                    \
     VERB(read_claim)
 
 typedef struct {

@@ -23,6 +23,7 @@ typedef bj_status bj_sim_read_section(const bj_sim_reader *reader, const bj_sim_
     SECTION(registers)                                                                                                 \
     SECTION(shared_units)                                                                                              \
     SECTION(scheduler)                                                                                                 \
+    SECTION(clocks)                                                                                                    \
     SECTION(exchange)                                                                                                  \
     SECTION(messages)                                                                                                  \
     SECTION(claims)                                                                                                    \

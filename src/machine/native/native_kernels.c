@@ -183,6 +183,7 @@ static void time_yardstick(unsigned repetitions, double batch_ns, double *ns_per
 }
 
 typedef struct {
+    bj_native_job job;
     const bj_native_kernels *kernels;
     const bj_chain *chains;
     const bj_live *lives;
@@ -231,8 +232,8 @@ static bj_status run_live(const kernels_job *job, const bj_live *live, workspace
     return status;
 }
 
-static bj_status run_on_cpu(void *argument, bj_error *error) {
-    const kernels_job *job = argument;
+static bj_status run_on_cpu(bj_native_job *thread, bj_error *error) {
+    const kernels_job *job = (kernels_job *)thread;
     workspace space;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < job->count && status == BJ_OK; i++) {
@@ -245,9 +246,10 @@ static bj_status run_on_cpu(void *argument, bj_error *error) {
 
 /* Runs the job on that cpu, with the machine's kernels and batch length. */
 static bj_status run_job(bj_machine *machine, int cpu, kernels_job *job, bj_error *error) {
+    job->job = (bj_native_job){.cpu = cpu, .work = run_on_cpu};
     job->kernels = ((bj_native_machine *)machine->self)->kernels;
     bj_status status = bj_native_warm_up(machine, cpu, &job->batch_ns, error);
-    return status == BJ_OK ? bj_native_run_on_cpu(cpu, run_on_cpu, job, error) : status;
+    return status == BJ_OK ? bj_native_run_jobs(job, sizeof *job, 1, error) : status;
 }
 
 bj_status bj_native_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,

@@ -9,7 +9,7 @@
 #include "platform/limits.h"
 
 /* Clocks ramp up within some tens of milliseconds of load. */
-#define WARM_UP_SECONDS 0.1
+#define WARM_UP_NS 100000000u
 /* What a batch lasts at least, even where the clock is cheap: shorter ones would be mostly thread start-up noise
  * in the caches. */
 #define MIN_BATCH_NS 50000.0
@@ -29,14 +29,15 @@ double bj_native_read_clock(bj_machine *machine) {
 }
 
 typedef struct {
+    bj_native_job job;
     size_t bytes;
     bj_pages pages;
     bj_arena *arena;
 } arena_job;
 
-static bj_status map_on_cpu(void *argument, bj_error *error) {
-    arena_job *job = argument;
-    return bj_platform_map_pages(job->bytes, job->pages == BJ_PAGES_HUGE, &job->arena->mapping, error);
+static bj_status map_on_cpu(bj_native_job *job, bj_error *error) {
+    const arena_job *self = (arena_job *)job;
+    return bj_platform_map_pages(self->bytes, self->pages == BJ_PAGES_HUGE, &self->arena->mapping, error);
 }
 
 bj_status bj_native_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
@@ -46,8 +47,8 @@ bj_status bj_native_open_arena(bj_machine *machine, size_t bytes, bj_pages pages
     if (opened == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for an arena");
     /* Touched from the cpu that will walk it: memory comes from the node that touches it first. */
-    arena_job job = {.bytes = bytes, .pages = pages, .arena = opened};
-    bj_status status = bj_native_run_on_cpu(cpu, map_on_cpu, &job, error);
+    arena_job job = {.job = {.cpu = cpu, .work = map_on_cpu}, .bytes = bytes, .pages = pages, .arena = opened};
+    bj_status status = bj_native_run_jobs(&job, sizeof job, 1, error);
     if (status != BJ_OK) {
         free(opened);
         return status;
@@ -64,9 +65,10 @@ void bj_native_close_arena(bj_machine *machine, bj_arena *arena) {
     free(arena);
 }
 
-static bj_status spin_on_cpu(void *argument, bj_error *error) {
+static bj_status spin_on_cpu(bj_native_job *job, bj_error *error) {
+    (void)job;
     (void)error;
-    uint64_t until = bj_platform_read_ns() + (uint64_t)(*(const double *)argument * 1e9);
+    uint64_t until = bj_platform_read_ns() + WARM_UP_NS;
     volatile uint32_t sum = 1;
     while (bj_platform_read_ns() < until)
         sum = bj_kernel_add_int32(sum, sum, 64);
@@ -84,8 +86,8 @@ bj_status bj_native_warm_up(bj_machine *machine, int cpu, double *batch_ns, bj_e
     if (self->warmed_cpu == cpu)
         return BJ_OK;
     self->warmed_cpu = cpu;
-    double seconds = WARM_UP_SECONDS;
-    return bj_native_run_on_cpu(cpu, spin_on_cpu, &seconds, error);
+    bj_native_job job = {.cpu = cpu, .work = spin_on_cpu};
+    return bj_native_run_jobs(&job, sizeof job, 1, error);
 }
 
 bool bj_native_read_claim(bj_machine *machine, const char *key, int cpu, double *value) {

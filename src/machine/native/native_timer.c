@@ -7,14 +7,15 @@
 #define FIRST_READS 200u
 
 typedef struct {
+    bj_native_job job;
     bj_clock clock;
     unsigned repetitions;
     double batch_ns;
     double *read_ns, *resolution_ns;
 } timer_job;
 
-static bj_status read_on_cpu(void *argument, bj_error *error) {
-    const timer_job *job = argument;
+static bj_status read_on_cpu(bj_native_job *thread, bj_error *error) {
+    const timer_job *job = (timer_job *)thread;
     double each = bj_platform_time_reads(job->clock, FIRST_READS), tick_ns = bj_platform_measure_tick_ns(job->clock);
     size_t reads = FIRST_READS;
     if (each * FIRST_READS < job->batch_ns)
@@ -31,12 +32,15 @@ static bj_status read_on_cpu(void *argument, bj_error *error) {
 bj_status bj_native_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
                               double *resolution_ns, bj_error *error) {
     static const bj_clock clocks[BJ_TIMER_COUNT] = {BJ_CLOCK_WALL, BJ_CLOCK_CPU, BJ_CLOCK_CYCLES};
-    timer_job job = {
-        .clock = clocks[timer], .repetitions = repetitions, .read_ns = read_ns, .resolution_ns = resolution_ns};
+    timer_job job = {.job = {.cpu = cpu, .work = read_on_cpu},
+                     .clock = clocks[timer],
+                     .repetitions = repetitions,
+                     .read_ns = read_ns,
+                     .resolution_ns = resolution_ns};
     if (!bj_platform_has_clock(job.clock))
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s",
                                  timer == BJ_TIMER_CYCLES ? "no counter of cycles can be read here without assembler"
                                                           : "the system has no such clock");
     bj_status status = bj_native_warm_up(machine, cpu, &job.batch_ns, error);
-    return status == BJ_OK ? bj_native_run_on_cpu(cpu, read_on_cpu, &job, error) : status;
+    return status == BJ_OK ? bj_native_run_jobs(&job, sizeof job, 1, error) : status;
 }

@@ -65,7 +65,7 @@ static inline int load_from(bj_machine *machine, size_t position, bj_arena *aren
     bj_sim_cpu *cpu = cpu_of(machine, position);
     bj_sim_counts before = cpu->counts;
     uint32_t place = (uint32_t)(offset / BJ_WALK_WORD_BYTES);
-    bj_sim_visit_places(&self_of(machine)->memory, cpu, arena->mapping, &place, 1);
+    bj_sim_visit_places(&self_of(machine)->memory, cpu, arena->mapping, &place, 1, NULL);
     for (int i = 0; i <= BJ_SIM_MAX_CACHES; i++) {
         if (cpu->counts.hits[i] != before.hits[i])
             return i + 1;

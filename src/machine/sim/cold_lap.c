@@ -92,76 +92,6 @@ static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift,
     return BJ_OK;
 }
 
-/* Whose turn it is in each set, where misses alone take the ways in turn. LRU: round and round. A tree: once upwards,
- * then round and round in the order of the ways' numbers with their bits reversed. */
-typedef struct {
-    uint32_t *next; /* by set; NULL: ask the cache */
-    bool tree;
-    uint32_t tree_ways[128]; /* once upwards, once reversed */
-} turns;
-
-static bj_status open_turns(turns *opened, const bj_sim_cache_shape *shape, bj_error *error) {
-    *opened = (turns){.tree = shape->replacement == BJ_SIM_PLRU};
-    bool in_turn = shape->replacement == BJ_SIM_LRU ||
-                   (opened->tree && (shape->ways & (shape->ways - 1)) == 0 && shape->taken_256ths == 0);
-    if (!in_turn)
-        return BJ_OK;
-    for (uint32_t way = 0; opened->tree && way < shape->ways; way++) {
-        uint32_t reversed = 0;
-        for (uint32_t bit = 1, from = shape->ways / 2; from > 0; bit *= 2, from /= 2)
-            reversed |= way & bit ? from : 0;
-        opened->tree_ways[way] = way;
-        opened->tree_ways[shape->ways + way] = reversed;
-    }
-    opened->next = calloc(shape->sets.divisor, sizeof *opened->next);
-    if (opened->next == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
-    return BJ_OK;
-}
-
-/* One line into its set; returns what left it. A ring that is not full holds its lines at the lower end, so that its
- * empty places are read last. */
-static inline uint32_t insert_cold(bj_sim_cache *cache, turns *turn, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    if (turn->next == NULL)
-        return bj_sim_insert_line(cache, set, line);
-    uint32_t now = turn->next[set];
-    uint32_t *place = cache->tags + (size_t)set * shape->stride + (turn->tree ? turn->tree_ways[now] : now);
-    uint32_t victim = *place;
-    *place = line;
-    if (turn->tree)
-        turn->next[set] = now + 1 == 2 * shape->ways ? shape->ways : now + 1;
-    else
-        turn->next[set] = now + 1 == bj_sim_own_ways(shape, set) ? 0 : now + 1;
-    return victim;
-}
-
-/* LRU: into order of use. */
-static void straighten_rings(bj_sim_cache *cache, const uint32_t *next) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    uint32_t ordered[BJ_SIM_MAX_WAYS];
-    for (uint32_t set = 0; set < shape->sets.divisor; set++) {
-        uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-        uint32_t own = bj_sim_own_ways(shape, set);
-        uint32_t at = next[set];
-        for (uint32_t i = 0; i < own; i++) {
-            at = at == 0 ? own - 1 : at - 1;
-            ordered[i] = tags[at];
-        }
-        memcpy(tags, ordered, own * sizeof tags[0]);
-    }
-}
-
-/* A tree: the bits, which are all clear after any whole round. */
-static void set_trees(bj_sim_cache *cache, const turns *turn) {
-    uint32_t ways = cache->shape->ways;
-    for (uint32_t set = 0; set < cache->shape->sets.divisor; set++) {
-        uint32_t next = turn->next[set];
-        for (uint32_t i = next < ways ? 0 : ways; i < next; i++)
-            bj_sim_touch_plru(cache, set, turn->tree_ways[i]);
-    }
-}
-
 static inline uint32_t pick_set_of(const bj_sim_memory_system *memory, const bj_sim_cache_shape *shape,
                                    uint64_t address) {
     uint64_t physical = shape->mapped == BJ_SIM_PHYSICAL ? bj_sim_translate(memory->space, address) : 0;
@@ -170,15 +100,15 @@ static inline uint32_t pick_set_of(const bj_sim_memory_system *memory, const bj_
 
 /* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the list itself: one
  * never overtakes the other. */
-static void insert_in_order(const bj_sim_memory_system *memory, bj_sim_cache *cache, turns *turn, const line_list *seen,
-                            size_t from, line_list *victims) {
+static void insert_in_order(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen, size_t from,
+                            line_list *victims) {
     const bj_sim_cache_shape *shape = cache->shape;
     size_t left = 0;
     unsigned line_shift = seen->line_shift;
     for (size_t i = from; i < seen->count; i++) {
         uint64_t address = (uint64_t)seen->lines[i] << line_shift;
         uint32_t line = (uint32_t)(address >> shape->line_shift);
-        uint32_t victim = insert_cold(cache, turn, pick_set_of(memory, shape, address), line);
+        uint32_t victim = bj_sim_insert_line(cache, pick_set_of(memory, shape, address), line);
         if (victims != NULL) {
             victims->lines[left] = victim;
             left += victim != BJ_SIM_NO_LINE;
@@ -190,30 +120,19 @@ static void insert_in_order(const bj_sim_memory_system *memory, bj_sim_cache *ca
     }
 }
 
-/* LRU, when nobody asks what left: from the latest line on, each goes behind those that came after it, and there is no
- * more to do once its set is full. A block at a time, so that the host can fetch the sets while we work on others. */
+/* LRU, when nobody asks what left: from the latest line on, each goes behind those that came after it, until its set is
+ * full. */
 static bj_status fill_from_latest(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen,
                                   size_t from, bj_error *error) {
-    enum { BLOCK = 32 };
     const bj_sim_cache_shape *shape = cache->shape;
     uint16_t *filled = calloc(shape->sets.divisor, sizeof *filled);
     if (filled == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
-    uint32_t *places[BLOCK], lines[BLOCK];
-    for (size_t end = seen->count; end > from;) {
-        size_t now = end - from < BLOCK ? end - from : BLOCK, kept = 0;
-        for (size_t i = 0; i < now; i++) {
-            uint64_t address = (uint64_t)seen->lines[--end] << seen->line_shift;
-            uint32_t set = pick_set_of(memory, shape, address);
-            places[kept] = cache->tags + (size_t)set * shape->stride + filled[set];
-            lines[kept] = (uint32_t)(address >> shape->line_shift);
-            __builtin_prefetch(places[kept], 1);
-            bool has_room = filled[set] < bj_sim_own_ways(shape, set);
-            filled[set] = (uint16_t)(filled[set] + has_room);
-            kept += has_room;
-        }
-        for (size_t i = 0; i < kept; i++)
-            *places[i] = lines[i];
+    for (size_t i = seen->count; i-- > from;) {
+        uint64_t address = (uint64_t)seen->lines[i] << seen->line_shift;
+        uint32_t set = pick_set_of(memory, shape, address);
+        if (filled[set] < bj_sim_own_ways(shape, set))
+            cache->tags[(size_t)set * shape->stride + filled[set]++] = (uint32_t)(address >> shape->line_shift);
     }
     free(filled);
     return BJ_OK;
@@ -223,8 +142,8 @@ static bj_status fill_from_latest(const bj_sim_memory_system *memory, bj_sim_cac
  * neighbouring sets. The order within a set stays. */
 enum { HEAPS = 64 };
 
-static bj_status insert_by_heaps(const bj_sim_memory_system *memory, bj_sim_cache *cache, turns *turn,
-                                 const line_list *seen, size_t from, bj_error *error) {
+static bj_status insert_by_heaps(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen,
+                                 size_t from, bj_error *error) {
     const bj_sim_cache_shape *shape = cache->shape;
     struct pair {
         uint32_t set, line;
@@ -251,7 +170,7 @@ static bj_status insert_by_heaps(const bj_sim_memory_system *memory, bj_sim_cach
             (struct pair){.set = sets[i], .line = (uint32_t)(address >> shape->line_shift)};
     }
     for (size_t i = 0; i < count; i++)
-        insert_cold(cache, turn, heaps[i].set, heaps[i].line);
+        bj_sim_insert_line(cache, heaps[i].set, heaps[i].line);
     free(sets);
     free(heaps);
     return BJ_OK;
@@ -264,20 +183,10 @@ static bj_status insert_lines(const bj_sim_memory_system *memory, bj_sim_cache *
     const bj_sim_cache_shape *shape = cache->shape;
     if (shape->replacement == BJ_SIM_LRU && victims == NULL)
         return fill_from_latest(memory, cache, seen, from, error);
-    turns turn;
-    bj_status status = open_turns(&turn, shape, error);
-    if (status != BJ_OK)
-        return status;
     if (victims == NULL && (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0] > large_table)
-        status = insert_by_heaps(memory, cache, &turn, seen, from, error);
-    else
-        insert_in_order(memory, cache, &turn, seen, from, victims);
-    if (turn.next != NULL && turn.tree)
-        set_trees(cache, &turn);
-    else if (turn.next != NULL)
-        straighten_rings(cache, turn.next);
-    free(turn.next);
-    return status;
+        return insert_by_heaps(memory, cache, seen, from, error);
+    insert_in_order(memory, cache, seen, from, victims);
+    return BJ_OK;
 }
 
 bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,

@@ -223,45 +223,13 @@ static void look_up_page(const bj_sim_spec *spec, bj_sim_cpu *cpu, uint32_t page
     cpu->counts.tlb_hits[level]++;
 }
 
-/* A block of accesses at a time: the addresses are known beforehand, so the host can fetch our tables while we work
- * on earlier ones. */
+/* Accesses are taken so many at a time. */
 enum { BLOCK = 32, MOST_REQUESTS = 3 * BLOCK };
 
 /* The loads, and from place BLOCK on the lines that their misses prefetch. */
 typedef struct {
     uint64_t virtual_address[MOST_REQUESTS], physical_address[MOST_REQUESTS];
 } block;
-
-/* Tables below this stay in the host's nearest caches anyway. */
-static const size_t SMALL_TABLE = 8192;
-/* And from this on a block's time is needed to get them. */
-static const size_t FAR_TABLE = 512 << 10;
-
-static bool is_large(const bj_sim_cache_shape *shape, size_t least_bytes) {
-    return (size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) > least_bytes;
-}
-
-static void ask_for_set(const bj_sim_cache_shape *shape, const bj_sim_cache *cache, uint32_t set) {
-    const uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-    __builtin_prefetch(tags, 1);
-    __builtin_prefetch(tags + shape->ways - 1, 1);
-}
-
-/* The sets of an exclusive level where the lines will go that these accesses are about to evict from the nearer one. */
-static void ask_for_victims(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, size_t level,
-                            const block *prepared, size_t count) {
-    const bj_sim_cache_shape *nearer = &memory->shapes[level - 1];
-    for (size_t i = 0; i < count; i++) {
-        uint32_t set = bj_sim_pick_set(nearer, prepared->virtual_address[i], prepared->physical_address[i]);
-        uint32_t victim = cpu->caches[level - 1]->tags[(size_t)set * nearer->stride + nearer->ways - 1];
-        if (victim == BJ_SIM_NO_LINE)
-            continue;
-        uint64_t address = (uint64_t)victim << nearer->line_shift;
-        const bj_sim_cache_shape *shape = &memory->shapes[level];
-        ask_for_set(shape, cpu->caches[level],
-                    bj_sim_pick_set(shape, address, bj_sim_translate(memory->space, address)));
-    }
-}
 
 static void find_addresses(const bj_sim_memory_system *memory, const bj_sim_mapping *mapping, const uint32_t *places,
                            size_t count, block *prepared) {
@@ -280,20 +248,6 @@ static void look_up_pages(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, c
         look_up_page(memory->spec, cpu, (uint32_t)(prepared->virtual_address[i] >> mapping->page_shift) | kind);
 }
 
-static void ask_for_sets(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, const block *prepared,
-                         size_t count) {
-    for (size_t level = 0; level < memory->spec->cache_count; level++) {
-        const bj_sim_cache_shape *shape = &memory->shapes[level];
-        if (!is_large(shape, memory->independent ? FAR_TABLE : SMALL_TABLE))
-            continue;
-        for (size_t i = 0; i < count; i++)
-            ask_for_set(shape, cpu->caches[level],
-                        bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]));
-        if (shape->policy == BJ_SIM_EXCLUSIVE)
-            ask_for_victims(memory, cpu, level, prepared, count);
-    }
-}
-
 /* One level's part of the requests through[0 .. count): those that it lets through stay in the list. Counts hits of
  * loads, and notes their level unless `levels` is NULL. */
 static size_t pass_level(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const block *prepared, size_t level,
@@ -306,10 +260,6 @@ static size_t pass_level(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, co
         uint64_t address = prepared->virtual_address[through[i]];
         lines[i] = (uint32_t)(address >> shape->line_shift);
         sets[i] = bj_sim_pick_set(shape, address, prepared->physical_address[through[i]]);
-    }
-    if (is_large(shape, SMALL_TABLE) && !is_large(shape, FAR_TABLE)) {
-        for (size_t i = 0; i < count; i++)
-            ask_for_set(shape, cache, sets[i]);
     }
     bj_sim_use_lines(cache, sets, lines, count, hits);
     size_t missed = 0, hits_of_loads = 0;
@@ -380,50 +330,27 @@ static bool order_sleeps(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, co
            bj_sim_pass_strides(&cpu->prefetch, prepared->virtual_address, count);
 }
 
-/* Makes a block ready and asks for what it will need, early enough to be there when its turn comes. */
-static void prepare(const bj_sim_memory_system *memory, const bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                    const uint32_t *places, size_t count, block *prepared) {
-    find_addresses(memory, mapping, places, count, prepared);
-    ask_for_sets(memory, cpu, prepared, count);
-}
-
-/* `levels` may be NULL. */
-static void visit(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping, const uint32_t *places,
-                  size_t count, uint8_t *levels) {
+void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                         const uint32_t *places, size_t count, uint8_t *levels) {
     const unsigned neighbours = BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT;
-    block blocks[2], *prepared = &blocks[0], *next = &blocks[1];
-    prepare(memory, cpu, mapping, places, count < BLOCK ? count : BLOCK, prepared);
+    block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
-        size_t left = count - done, now = left < BLOCK ? left : BLOCK;
+        size_t now = count - done < BLOCK ? count - done : BLOCK;
         uint8_t *here = levels != NULL ? levels + done : NULL;
-        if (left > BLOCK)
-            prepare(memory, cpu, mapping, places + done + BLOCK, left < 2 * BLOCK ? left - BLOCK : BLOCK, next);
-        look_up_pages(memory, cpu, mapping, prepared, now);
-        bool asleep = order_sleeps(memory, cpu, prepared, now);
+        find_addresses(memory, mapping, places + done, now, &prepared);
+        look_up_pages(memory, cpu, mapping, &prepared, now);
+        bool asleep = order_sleeps(memory, cpu, &prepared, now);
         unsigned awake = memory->spec->prefetchers & (asleep ? neighbours : ~0u);
         if (memory->independent && asleep) {
-            load_by_levels(memory, cpu, prepared, now, 0, here);
-        } else {
-            for (size_t i = 0; i < now; i++) {
-                unsigned hit = load(memory, cpu, prepared->virtual_address[i], prepared->physical_address[i], awake);
-                if (here != NULL)
-                    here[i] = (uint8_t)hit;
-            }
+            load_by_levels(memory, cpu, &prepared, now, 0, here);
+            continue;
         }
-        block *done_with = prepared;
-        prepared = next;
-        next = done_with;
+        for (size_t i = 0; i < now; i++) {
+            unsigned hit = load(memory, cpu, prepared.virtual_address[i], prepared.physical_address[i], awake);
+            if (here != NULL)
+                here[i] = (uint8_t)hit;
+        }
     }
-}
-
-void bj_sim_visit_noting_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                                const uint32_t *places, size_t count, uint8_t *levels) {
-    visit(memory, cpu, mapping, places, count, levels);
-}
-
-void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                         const uint32_t *places, size_t count) {
-    visit(memory, cpu, mapping, places, count, NULL);
 }
 
 void bj_sim_visit_far_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
@@ -431,7 +358,7 @@ void bj_sim_visit_far_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, cons
     block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t now = count - done < BLOCK ? count - done : BLOCK;
-        prepare(memory, cpu, mapping, places + done, now, &prepared);
+        find_addresses(memory, mapping, places + done, now, &prepared);
         load_by_levels(memory, cpu, &prepared, now, nearest, NULL);
     }
 }

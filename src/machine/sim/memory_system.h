@@ -44,12 +44,10 @@ void bj_sim_close_memory_system(bj_sim_memory_system *memory);
 bj_status bj_sim_get_cpu(bj_sim_memory_system *memory, size_t position, bj_sim_cpu **cpu,
                          bj_error *error) BJ_WARN_UNUSED;
 
-/* Visits places[0 .. count) of the mapping, in words, adding to cpu->counts. */
+/* Visits places[0 .. count) of the mapping, in words, adding to cpu->counts. levels[0 .. count) receives where each
+ * hit, unless it is NULL. */
 void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                         const uint32_t *places, size_t count);
-/* The same; levels[0 .. count) receives where each hit. */
-void bj_sim_visit_noting_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                                const uint32_t *places, size_t count, uint8_t *levels);
+                         const uint32_t *places, size_t count, uint8_t *levels);
 /* The same for loads that are known to miss all caches nearer than `nearest`, and whose TLB look-ups are counted
  * elsewhere. Independent levels and no prefetchers only. */
 void bj_sim_visit_far_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,

@@ -41,7 +41,7 @@ static void visit_lines(bj_sim_machine *self, const streamer *who, size_t from_l
         for (size_t i = 0; i < now; i++)
             places[i] =
                 (uint32_t)((who->stream->first_byte + (from_line + done + i) * line_bytes) / BJ_WALK_WORD_BYTES);
-        bj_sim_visit_places(&self->memory, who->cpu, who->stream->arena->mapping, places, now);
+        bj_sim_visit_places(&self->memory, who->cpu, who->stream->arena->mapping, places, now, NULL);
     }
 }
 

@@ -82,7 +82,7 @@ static void advance(bj_sim_machine *self, walker *who, size_t accesses) {
     while (accesses > 0) {
         size_t left = who->walk->count - who->next;
         size_t now = accesses < left ? accesses : left;
-        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + who->next, now);
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + who->next, now, NULL);
         who->next = now == left ? 0 : who->next + now;
         accesses -= now;
     }
@@ -288,8 +288,8 @@ static void go_round_recording(bj_sim_machine *self, walker *who, uint8_t *level
     bj_sim_counts start = who->cpu->counts;
     for (size_t at = 0; at < count; at += PIECE, piece++) {
         who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
-        bj_sim_visit_noting_levels(&self->memory, who->cpu, who->mapping, who->walk->places + at,
-                                   count - at < PIECE ? count - at : PIECE, levels + at);
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + at,
+                            count - at < PIECE ? count - at : PIECE, levels + at);
     }
     who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
 }

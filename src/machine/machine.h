@@ -136,6 +136,9 @@ typedef struct {
     size_t room;         /* gaps of one thread that are kept: the first ones */
 } bj_watch;
 
+/* Clocks that a program can read: the time that passes, the thread's cpu time, the processor's own counter. */
+typedef enum { BJ_TIMER_WALL, BJ_TIMER_CPU, BJ_TIMER_CYCLES, BJ_TIMER_COUNT } bj_timer;
+
 /* What the system took from all threads while an experiment lasted. NaN: not known. */
 typedef struct {
     double stolen;    /* share of the cpus' time that the hypervisor gave to others */
@@ -153,43 +156,70 @@ typedef struct {
     bool simulated;
 } bj_machine_facts;
 
-/* What an implementation provides. Times are returned in nanoseconds. */
+/* The verbs: what an implementation provides. Times are in nanoseconds. */
+typedef void bj_verb_close(bj_machine *machine);
+/* Seconds since the machine was opened; virtual when simulated. */
+typedef double bj_verb_read_clock(bj_machine *machine);
+/* Maps `bytes`, touched by `cpu`. Asking for huge pages where none are granted is BJ_ERR_UNSUPPORTED, after
+ * verification: never a silent fallback. */
+typedef bj_status bj_verb_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
+                                     bj_error *error);
+typedef void bj_verb_close_arena(bj_machine *machine, bj_arena *arena);
+/* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk; of several
+ * chains it is the time over the accesses of all. */
+typedef bj_status bj_verb_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count,
+                                    const bj_walk_effort *effort, double *ns_per_access, bj_error *error);
+/* All streams at once, behind a barrier. gbs holds count × repetitions values, stream by stream, in 10⁹ bytes read plus
+ * written by the program a second (what a cache fetches before it is written is not counted, as in STREAM). */
+typedef bj_status bj_verb_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                                      const bj_stream_effort *effort, double *gbs, bj_error *error);
+/* ns per increment, the mean of both cpus, `repetitions` values. */
+typedef bj_status bj_verb_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
+                                     bj_error *error);
+/* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the
+ * time in which each stream takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
+ * kernel does not compute what it should, so its time would mean nothing. */
+typedef bj_status bj_verb_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
+                                     double *ns_per_step, bj_error *error);
+/* The same for live variables; ns per addition. */
+typedef bj_status bj_verb_run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
+                                   double *ns_per_addition, bj_error *error);
+/* Fresh threads, which work for a while before they start together. ns holds `threads` values: from the common start to
+ * the end of each. */
+typedef bj_status bj_verb_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken,
+                                    bj_error *error);
+/* gaps_ns holds threads × room values, gap_counts how many of each thread's are set. */
+typedef bj_status bj_verb_run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                                    bj_taken *taken, bj_error *error);
+/* Reads the timer on that cpu, back to back. read_ns: what one read costs; resolution_ns: the least difference above
+ * zero between two reads in a row; `repetitions` values each. BJ_ERR_UNSUPPORTED: there is no such timer. */
+typedef bj_status bj_verb_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
+                                    double *resolution_ns, bj_error *error);
+/* What the OS says of `key`; false: nothing. Only the runner calls it. */
+typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
+
+/* Every verb by name. The members of bj_machine_verbs follow from this list, and so do the declarations of
+ * bj_native_<name> and bj_sim_<name> (native_machine.h, sim_machine.h) and the tables of both: a new verb is a type
+ * above, a name here and a function in each machine. */
+#define BJ_MACHINE_VERBS(VERB)                                                                                         \
+    VERB(close)                                                                                                        \
+    VERB(read_clock)                                                                                                   \
+    VERB(open_arena)                                                                                                   \
+    VERB(close_arena)                                                                                                  \
+    VERB(run_walks)                                                                                                    \
+    VERB(run_streams)                                                                                                  \
+    VERB(run_bounce)                                                                                                   \
+    VERB(run_chains)                                                                                                   \
+    VERB(run_live)                                                                                                     \
+    VERB(run_crowd)                                                                                                    \
+    VERB(run_watch)                                                                                                    \
+    VERB(run_timer)                                                                                                    \
+    VERB(read_claim)
+
 typedef struct {
-    void (*close)(bj_machine *machine);
-    /* Seconds since the machine was opened; virtual when simulated. */
-    double (*read_clock)(bj_machine *machine);
-    /* Maps `bytes`, touched by `cpu`. Asking for huge pages where none are granted is
-     * BJ_ERR_UNSUPPORTED, after verification: never a silent fallback. */
-    bj_status (*open_arena)(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
-                            bj_error *error);
-    void (*close_arena)(bj_machine *machine, bj_arena *arena);
-    /* All walks at once, behind a barrier. ns_per_access holds walk_count × repetitions values, walk by walk; of
-     * several chains it is the time over the accesses of all. */
-    bj_status (*run_walks)(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
-                           double *ns_per_access, bj_error *error);
-    /* All streams at once, behind a barrier. gbs holds count × repetitions values, stream by stream, in 10⁹ bytes read
-     * plus written by the program a second (what a cache fetches before it is written is not counted, as in STREAM). */
-    bj_status (*run_streams)(bj_machine *machine, const bj_stream *streams, size_t count,
-                             const bj_stream_effort *effort, double *gbs, bj_error *error);
-    /* ns per increment, the mean of both cpus, `repetitions` values. */
-    bj_status (*run_bounce)(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
-                            bj_error *error);
-    /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain:
-     * the time in which each stream takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED:
-     * the kernel does not compute what it should, so its time would mean nothing. */
-    bj_status (*run_chains)(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
-                            double *ns_per_step, bj_error *error);
-    /* The same for live variables; ns per addition. */
-    bj_status (*run_live)(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
-                          double *ns_per_addition, bj_error *error);
-    /* Fresh threads, which work for a while before they start together. ns holds `threads` values: from the common
-     * start to the end of each. */
-    bj_status (*run_crowd)(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error);
-    /* gaps_ns holds threads × room values, gap_counts how many of each thread's are set. */
-    bj_status (*run_watch)(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
-                           bj_taken *taken, bj_error *error);
-    /* What the OS says of `key`; false: nothing. Only the runner calls it. */
-    bool (*read_claim)(bj_machine *machine, const char *key, int cpu, double *value);
+#define BJ_VERB_MEMBER(name) bj_verb_##name *name;
+    BJ_MACHINE_VERBS(BJ_VERB_MEMBER)
+#undef BJ_VERB_MEMBER
 } bj_machine_verbs;
 
 struct bj_machine {

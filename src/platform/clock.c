@@ -10,43 +10,111 @@ uint64_t bj_platform_read_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Least over batches: a disturbance only adds. */
-static double measure_read_cost_ns(void) {
-    enum { BATCHES = 16, READS = 200 };
-    double least = 0;
-    for (int batch = 0; batch < BATCHES; batch++) {
-        uint64_t begin = bj_platform_read_ns(), end = begin;
-        for (int i = 0; i < READS; i++)
-            end = bj_platform_read_ns();
-        double cost = (double)(end - begin) / READS;
-        if (batch == 0 || cost < least)
-            least = cost;
+/* Only builtins: there is no portable C for it, and assembler is not for us. On ARM it is the counter of the system's
+ * timer, which user programs may read; the one of the processor itself they may not. */
+#if defined(__x86_64__) || defined(__i386__)
+#define READ_COUNTER() __builtin_ia32_rdtsc()
+#elif defined(__powerpc__)
+#define READ_COUNTER() __builtin_ppc_get_timebase()
+#elif defined(__aarch64__) && defined(__has_builtin)
+#if __has_builtin(__builtin_arm_rsr64)
+#define READ_COUNTER() __builtin_arm_rsr64("cntvct_el0")
+#endif
+#endif
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Inlined with a constant into the loops that time it. */
+ALWAYS_INLINE uint64_t read_clock(bj_clock clock) {
+    struct timespec now = {0};
+    switch (clock) {
+    case BJ_CLOCK_WALL:
+        return bj_platform_read_ns();
+    case BJ_CLOCK_CPU:
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    case BJ_CLOCK_CYCLES:
+#ifdef READ_COUNTER
+        return (uint64_t)READ_COUNTER();
+#else
+        break;
+#endif
+    }
+    return 0;
+}
+
+bool bj_platform_has_clock(bj_clock clock) {
+#ifndef READ_COUNTER
+    if (clock == BJ_CLOCK_CYCLES)
+        return false;
+#endif
+    struct timespec now;
+    return clock != BJ_CLOCK_CPU || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0;
+}
+
+ALWAYS_INLINE double time_reads(bj_clock clock, size_t reads) {
+    volatile uint64_t last;
+    uint64_t begin = bj_platform_read_ns();
+    for (size_t i = 0; i < reads; i++)
+        last = read_clock(clock);
+    (void)last;
+    return (double)(bj_platform_read_ns() - begin) / (double)reads;
+}
+
+double bj_platform_time_reads(bj_clock clock, size_t reads) {
+    switch (clock) {
+    case BJ_CLOCK_WALL:
+        return time_reads(BJ_CLOCK_WALL, reads);
+    case BJ_CLOCK_CPU:
+        return time_reads(BJ_CLOCK_CPU, reads);
+    default:
+        return time_reads(BJ_CLOCK_CYCLES, reads);
+    }
+}
+
+uint64_t bj_platform_find_least_step(bj_clock clock) {
+    /* A clock of 4 ms ticks needs some hundred thousand reads a step. */
+    enum { STEPS = 16, MAX_READS = 20000000 };
+    uint64_t least = 0, last = read_clock(clock);
+    for (int steps = 0, reads = 0; steps < STEPS && reads < MAX_READS; reads++) {
+        uint64_t now = read_clock(clock);
+        /* The first step may start in the middle of a tick's time, never of its size: all count. A counter that differs
+         * between cpus may go back. */
+        if (now > last) {
+            least = least == 0 || now - last < least ? now - last : least;
+            steps++;
+        }
+        last = now;
     }
     return least;
 }
 
-/* Smallest step that the clock is seen to take. A clock of 4 ms ticks needs some hundred thousand reads a step. */
-static double measure_granularity_ns(void) {
-    enum { STEPS = 16, MAX_READS = 20000000 };
-    uint64_t least = UINT64_MAX;
-    uint64_t last = bj_platform_read_ns();
-    for (int steps = 0, reads = 0; steps < STEPS && reads < MAX_READS; reads++) {
-        uint64_t now = bj_platform_read_ns();
-        if (now == last)
-            continue;
-        /* The first step may start in the middle of a tick's time, never of its size: all count. */
-        if (now - last < least)
-            least = now - last;
-        last = now;
-        steps++;
+double bj_platform_measure_tick_ns(bj_clock clock) {
+    if (clock != BJ_CLOCK_CYCLES)
+        return 1;
+    const uint64_t length_ns = 5000000;
+    uint64_t begin_ns = bj_platform_read_ns(), begin = read_clock(clock), now_ns = begin_ns;
+    while (now_ns - begin_ns < length_ns)
+        now_ns = bj_platform_read_ns();
+    uint64_t ticks = read_clock(clock) - begin;
+    return ticks > 0 ? (double)(now_ns - begin_ns) / (double)ticks : 0;
+}
+
+/* Least over batches: a disturbance only adds. */
+static double measure_read_cost_ns(void) {
+    enum { BATCHES = 16, READS = 200 };
+    double least = bj_platform_time_reads(BJ_CLOCK_WALL, READS);
+    for (int batch = 1; batch < BATCHES; batch++) {
+        double cost = bj_platform_time_reads(BJ_CLOCK_WALL, READS);
+        least = cost < least ? cost : least;
     }
-    return least == UINT64_MAX ? 0 : (double)least;
+    return least;
 }
 
 double bj_platform_measure_batch_ns(void) {
     double cost = measure_read_cost_ns();
-    double granularity = measure_granularity_ns();
-    double larger = cost > granularity ? cost : granularity;
+    double step = (double)bj_platform_find_least_step(BJ_CLOCK_WALL);
+    double larger = cost > step ? cost : step;
     /* One nanosecond is the unit of the interface: nothing is finer. */
     return 1000.0 * (larger > 1.0 ? larger : 1.0);
 }

@@ -86,7 +86,7 @@ static void simulate(const shape *of, int64_t *first_misses, int64_t *last_misse
     for (int lap = 0; lap <= MANY_LAPS; lap++) {
         if (lap == FEW_LAPS + 1)
             before = cpu->counts;
-        bj_sim_visit_places(&self_of(machine)->hierarchy, cpu, arena->mapping, places, of->lines);
+        bj_sim_visit_places(&self_of(machine)->memory, cpu, arena->mapping, places, of->lines, NULL);
     }
     *last_misses = (int64_t)(cpu->counts.hits[2] - before.hits[2]);
     *first_misses = *last_misses + (int64_t)(cpu->counts.hits[1] - before.hits[1]);

@@ -55,7 +55,7 @@ static inline bj_arena *open_arena(bj_machine *machine, size_t bytes, bj_pages p
 static inline bj_sim_cpu *cpu_of(bj_machine *machine, size_t position) {
     bj_sim_cpu *cpu = NULL;
     bj_error error = {""};
-    if (bj_sim_get_cpu(&self_of(machine)->hierarchy, position, &cpu, &error) != BJ_OK)
+    if (bj_sim_get_cpu(&self_of(machine)->memory, position, &cpu, &error) != BJ_OK)
         fail_msg("%s", error.text);
     return cpu;
 }
@@ -65,7 +65,7 @@ static inline int load_from(bj_machine *machine, size_t position, bj_arena *aren
     bj_sim_cpu *cpu = cpu_of(machine, position);
     bj_sim_counts before = cpu->counts;
     uint32_t place = (uint32_t)(offset / BJ_WALK_WORD_BYTES);
-    bj_sim_visit_places(&self_of(machine)->hierarchy, cpu, arena->mapping, &place, 1);
+    bj_sim_visit_places(&self_of(machine)->memory, cpu, arena->mapping, &place, 1, NULL);
     for (int i = 0; i <= BJ_SIM_MAX_CACHES; i++) {
         if (cpu->counts.hits[i] != before.hits[i])
             return i + 1;

@@ -38,6 +38,21 @@ static void finds_an_honest_batch(void **state) {
     assert_true(batch <= 2e10);
 }
 
+static void clocks_cost_and_move(void **state) {
+    (void)state;
+    assert_true(bj_platform_has_clock(BJ_CLOCK_WALL));
+    for (int i = BJ_CLOCK_WALL; i <= BJ_CLOCK_CYCLES; i++) {
+        bj_clock clock = (bj_clock)i;
+        if (!bj_platform_has_clock(clock))
+            continue;
+        assert_true(bj_platform_time_reads(clock, 1000) > 0);
+        assert_true(bj_platform_find_least_step(clock) > 0);
+        double tick_ns = bj_platform_measure_tick_ns(clock);
+        /* Counters tick at 10 GHz at most, and at 1 MHz at least. */
+        assert_true(clock == BJ_CLOCK_CYCLES ? tick_ns >= 0.1 && tick_ns <= 1000 : tick_ns == 1);
+    }
+}
+
 static void writes_utc(void **state) {
     (void)state;
     char text[32];
@@ -56,6 +71,7 @@ int main(void) {
         cmocka_unit_test(never_goes_back),
         cmocka_unit_test(counts_nanoseconds),
         cmocka_unit_test(finds_an_honest_batch),
+        cmocka_unit_test(clocks_cost_and_move),
         cmocka_unit_test(writes_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,23 @@ static void test_defaults(void **state) {
     free(spec);
 }
 
+static void test_clocks(void **state) {
+    (void)state;
+    bj_sim_spec *spec = load_good("{\"name\": \"usual\", \"clock_ghz\": 3.0, " CACHES "}");
+    const double usual[][2] = {{25, 1}, {200, 1}, {8, 0.333}};
+    for (int i = 0; i < BJ_SIM_CLOCKS; i++) {
+        assert_true(spec->clocks[i].is_there);
+        assert_true(spec->clocks[i].read_ns == usual[i][0] && spec->clocks[i].resolution_ns == usual[i][1]);
+    }
+    free(spec);
+    spec = load_good("{\"name\": \"odd\", \"clocks\": {\"wall\": {\"resolution_ns\": 4e6}, \"cycles\": null}, " CACHES
+                     "}");
+    assert_true(spec->clocks[0].is_there && spec->clocks[1].is_there && !spec->clocks[2].is_there);
+    assert_true(spec->clocks[0].read_ns == 25 && spec->clocks[0].resolution_ns == 4e6);
+    assert_true(spec->clocks[1].read_ns == 200);
+    free(spec);
+}
+
 static void test_fields_for_other_probes_are_kept(void **state) {
     (void)state;
     bj_sim_spec *spec = load_good(
@@ -203,6 +220,13 @@ static const bad_file bad_files[] = {
     {"{\"name\": \"x\", \"registers\": {\"int32\": 0}, " CACHES "}", "registers.int32: expected a number"},
     {"{\"name\": \"x\", \"shared_units\": [4], " CACHES "}", "shared_units[0]: expected"},
     {"{\"name\": \"x\", \"scheduler\": {\"balance\": \"odd\"}, " CACHES "}", "scheduler.balance: expected"},
+    {"{\"name\": \"x\", \"clocks\": [1], " CACHES "}", "clocks: expected an object"},
+    {"{\"name\": \"x\", \"clocks\": null, " CACHES "}", "clocks: expected an object"},
+    {"{\"name\": \"x\", \"clocks\": {\"sun\": {}}, " CACHES "}", "clocks.sun: unknown field"},
+    {"{\"name\": \"x\", \"clocks\": {\"wall\": 25}, " CACHES "}", "clocks.wall: expected an object"},
+    {"{\"name\": \"x\", \"clocks\": {\"cpu\": {\"read_ns\": 0}}, " CACHES "}", "clocks.cpu.read_ns: expected a number"},
+    {"{\"name\": \"x\", \"clocks\": {\"cycles\": {\"resolution_ns\": \"1\"}}, " CACHES "}",
+     "clocks.cycles.resolution_ns: expected a number"},
     {"{\"name\": \"x\", \"exchange\": {\"L2\": 4}, " CACHES "}", "exchange.L2: expected smt, L1 to L1"},
     {"{\"name\": \"x\", \"messages\": {\"layers\": [{\"within\": \"L1\", \"ranks\": 2, \"segments\": [{\"from_bytes\": "
      "5, \"us\": 1, \"gbs\": 1}]}]}, " CACHES "}",
@@ -256,6 +280,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_zoo_loads),
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_clocks),
         cmocka_unit_test(test_fields_for_other_probes_are_kept),
         cmocka_unit_test(test_scattered_numbers),
         cmocka_unit_test(test_dunnington_is_numbered_as_in_the_paper),

@@ -264,10 +264,13 @@ bj_status bj_machine_use_compiler(bj_machine *machine, const bj_native_compiler 
     }
     if (status == BJ_OK)
         status = describe_build(&b, build, error);
-    if (status == BJ_OK)
-        bj_native_replace_kernels(machine, kernels);
-    else
+    if (status == BJ_OK) {
+        bj_native_machine *self = machine->self;
+        bj_native_close_kernels(self->kernels);
+        self->kernels = kernels;
+    } else {
         bj_native_close_kernels(kernels);
+    }
     bj_platform_free_words(b.words);
     free(b.folder);
     return status;

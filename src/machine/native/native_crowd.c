@@ -1,12 +1,14 @@
-#include "machine/native/native_crowd.h"
-
+/* Threads that the scheduler may put where it likes: crowds at the same work, and watchers of the clock. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
-#include "machine/native/native_taken.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
+#include "platform/environment.h"
+#include "platform/limits.h"
 
 /* Threads that start together may share a cpu while others idle. At work for so long, which is several ticks of the
  * schedulers that we know, they are spread before anything is timed. */
@@ -18,12 +20,33 @@
 /* Blocks of work between two looks at the clock while warming up: some microseconds. */
 #define WARM_BLOCKS 64u
 
+/* What the system had taken from us at one moment: stolen time, quota throttling. */
 typedef struct {
+    uint64_t total, stolen, throttled;
+} account;
+
+static account read_account(const int *cpus, size_t cpu_count) {
+    account now = {.throttled = bj_platform_throttled_count("")};
+    bj_platform_read_steal("", cpus, cpu_count, &now.total, &now.stolen);
+    return now;
+}
+
+static bj_taken taken_since(const account *then, const int *cpus, size_t cpu_count) {
+    account now = read_account(cpus, cpu_count);
+    bj_taken taken = {.stolen = NAN, .throttled = 0};
+    if (now.total > then->total && now.stolen >= then->stolen)
+        taken.stolen = (double)(now.stolen - then->stolen) / (double)(now.total - then->total);
+    if (now.throttled > then->throttled)
+        taken.throttled = (double)(now.throttled - then->throttled);
+    return taken;
+}
+
+typedef struct {
+    bj_native_job job;
     const bj_crowd *crowd;
-    bj_native_meeting *meeting;
     void **block; /* of the memory kind */
     double *ns;
-} crowd_job;
+} worker;
 
 /* A chain through all lines of the block. The order matters little: all of it is in the first level. */
 static void build_chain(void **block) {
@@ -36,13 +59,13 @@ static void build_chain(void **block) {
 }
 
 /* Operands come from volatile variables, so that the compiler knows nothing about them, and results go to others. */
-static void work(const crowd_job *job, size_t blocks) {
+static void work(const worker *who, size_t blocks) {
     static volatile uint32_t one = 1;
     static volatile double one_double = 1;
     volatile uint32_t sum;
     volatile double sum_double;
     void *volatile end;
-    switch (job->crowd->work) {
+    switch (who->crowd->work) {
     case BJ_WORK_INT:
         sum = bj_kernel_divide_int(&one, blocks);
         (void)sum;
@@ -52,7 +75,7 @@ static void work(const crowd_job *job, size_t blocks) {
         (void)sum_double;
         break;
     default:
-        end = bj_kernel_chase(job->block, blocks);
+        end = bj_kernel_chase(who->block, blocks);
         (void)end;
         break;
     }
@@ -63,88 +86,80 @@ static size_t count_blocks(const bj_crowd *crowd) {
     return (size_t)((crowd->steps + block - 1) / block);
 }
 
-static bj_status work_in_crowd(void *argument, bj_error *error) {
-    const crowd_job *job = argument;
-    size_t blocks = count_blocks(job->crowd);
-    if (job->block != NULL)
-        build_chain(job->block);
+static bj_status work_in_crowd(bj_native_job *job, bj_error *error) {
+    const worker *who = (worker *)job;
+    size_t blocks = count_blocks(who->crowd);
+    if (who->block != NULL)
+        build_chain(who->block);
     for (uint64_t start = bj_platform_read_ns(); bj_platform_read_ns() - start < WARM_UP_NS;)
-        work(job, WARM_BLOCKS);
+        work(who, WARM_BLOCKS);
     if (!bj_native_meet(job->meeting, 1))
         return bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not start with the others");
-    work(job, blocks);
+    work(who, blocks);
     /* From the common start: a thread that had to wait for its cpu was delayed as well. */
-    *job->ns = (double)(bj_platform_read_ns() - atomic_load(&job->meeting->met_ns));
+    *who->ns = (double)(bj_platform_read_ns() - atomic_load(&job->meeting->met_ns));
     return BJ_OK;
 }
 
-bj_status bj_native_run_crowd(const bj_crowd *crowd, double *ns, bj_taken *taken, bj_error *error) {
-    bj_native_meeting meeting = {.parties = (unsigned)crowd->threads};
+bj_status bj_native_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *ns, bj_taken *taken,
+                              bj_error *error) {
+    (void)machine; /* the threads warm up by themselves, wherever they are */
     bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
     if (status != BJ_OK)
         return status;
     bool has_blocks = crowd->work == BJ_WORK_MEMORY;
-    crowd_job *crowd_jobs = calloc(crowd->threads, sizeof *crowd_jobs);
-    bj_native_job *jobs = calloc(crowd->threads, sizeof *jobs);
+    worker *workers = calloc(crowd->threads, sizeof *workers);
     char *blocks = has_blocks ? aligned_alloc(BLOCK_BYTES, crowd->threads * BLOCK_BYTES) : NULL;
-    if (crowd_jobs == NULL || jobs == NULL || (has_blocks && blocks == NULL)) {
+    if (workers == NULL || (has_blocks && blocks == NULL))
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", crowd->threads);
-        goto done;
+    for (size_t i = 0; status == BJ_OK && i < crowd->threads; i++)
+        workers[i] = (worker){.job = {.cpus = crowd->cpus, .cpu_count = crowd->cpu_count, .work = work_in_crowd},
+                              .crowd = crowd,
+                              .block = has_blocks ? (void **)(blocks + i * BLOCK_BYTES) : NULL,
+                              .ns = &ns[i]};
+    if (status == BJ_OK) {
+        account before = read_account(crowd->cpus, crowd->cpu_count);
+        status = bj_native_run_jobs(workers, sizeof *workers, crowd->threads, error);
+        *taken = taken_since(&before, crowd->cpus, crowd->cpu_count);
     }
-    for (size_t i = 0; i < crowd->threads; i++) {
-        crowd_jobs[i] = (crowd_job){.crowd = crowd,
-                                    .meeting = &meeting,
-                                    .block = has_blocks ? (void **)(blocks + i * BLOCK_BYTES) : NULL,
-                                    .ns = &ns[i]};
-        jobs[i] = (bj_native_job){
-            .cpus = crowd->cpus, .cpu_count = crowd->cpu_count, .work = work_in_crowd, .argument = &crowd_jobs[i]};
-    }
-    bj_native_account account = bj_native_open_account(crowd->cpus, crowd->cpu_count);
-    status = bj_native_run_jobs(jobs, crowd->threads, &meeting, error);
-    *taken = bj_native_settle_account(&account);
-done:
     free(blocks);
-    free(jobs);
-    free(crowd_jobs);
+    free(workers);
     return status;
 }
 
 typedef struct {
+    bj_native_job job;
     const bj_watch *watch;
     double *gaps_ns;
     size_t *count;
-} watch_job;
+} watcher;
 
 /* No meeting first: waiting there yields, and what the scheduler owes to threads that yielded shortens slots. */
-static bj_status watch_on_thread(void *argument, bj_error *error) {
+static bj_status watch_on_thread(bj_native_job *job, bj_error *error) {
     (void)error;
-    const watch_job *job = argument;
-    *job->count = bj_kernel_watch_gaps((uint64_t)(job->watch->seconds * 1e9), (uint64_t)job->watch->least_gap_ns,
-                                       job->gaps_ns, job->watch->room);
+    const watcher *who = (watcher *)job;
+    *who->count = bj_kernel_watch_gaps((uint64_t)(who->watch->seconds * 1e9), (uint64_t)who->watch->least_gap_ns,
+                                       who->gaps_ns, who->watch->room);
     return BJ_OK;
 }
 
-bj_status bj_native_run_watch(const bj_watch *watch, double *gaps_ns, size_t *gap_counts, bj_taken *taken,
-                              bj_error *error) {
-    bj_native_meeting meeting = {.parties = (unsigned)watch->threads};
+bj_status bj_native_run_watch(bj_machine *machine, const bj_watch *watch, double *gaps_ns, size_t *gap_counts,
+                              bj_taken *taken, bj_error *error) {
+    (void)machine;
     bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
     if (status != BJ_OK)
         return status;
-    watch_job *watch_jobs = calloc(watch->threads, sizeof *watch_jobs);
-    bj_native_job *jobs = calloc(watch->threads, sizeof *jobs);
-    if (watch_jobs == NULL || jobs == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", watch->threads);
-    for (size_t i = 0; status == BJ_OK && i < watch->threads; i++) {
-        watch_jobs[i] = (watch_job){.watch = watch, .gaps_ns = gaps_ns + i * watch->room, .count = &gap_counts[i]};
-        jobs[i] = (bj_native_job){
-            .cpu = watch->cpus[i % watch->cpu_count], .work = watch_on_thread, .argument = &watch_jobs[i]};
-    }
-    if (status == BJ_OK) {
-        bj_native_account account = bj_native_open_account(watch->cpus, watch->cpu_count);
-        status = bj_native_run_jobs(jobs, watch->threads, &meeting, error);
-        *taken = bj_native_settle_account(&account);
-    }
-    free(jobs);
-    free(watch_jobs);
+    watcher *watchers = calloc(watch->threads, sizeof *watchers);
+    if (watchers == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", watch->threads);
+    for (size_t i = 0; i < watch->threads; i++)
+        watchers[i] = (watcher){.job = {.cpu = watch->cpus[i % watch->cpu_count], .work = watch_on_thread},
+                                .watch = watch,
+                                .gaps_ns = gaps_ns + i * watch->room,
+                                .count = &gap_counts[i]};
+    account before = read_account(watch->cpus, watch->cpu_count);
+    status = bj_native_run_jobs(watchers, sizeof *watchers, watch->threads, error);
+    *taken = taken_since(&before, watch->cpus, watch->cpu_count);
+    free(watchers);
     return status;
 }

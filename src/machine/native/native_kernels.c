@@ -1,14 +1,13 @@
 /* Chains of operations and live variables, natively: generated kernels, each compared once with a plain computation of
  * what it should return, then timed in batches. A kernel whose result differs (contracted, folded, built with fast
  * arithmetic) is an error, never a sample. */
-#include "machine/native/native_kernels.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen/codegen.h"
 #include "kernels/kernels.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
 
@@ -184,6 +183,7 @@ static void time_yardstick(unsigned repetitions, double batch_ns, double *ns_per
 }
 
 typedef struct {
+    bj_native_job job;
     const bj_native_kernels *kernels;
     const bj_chain *chains;
     const bj_live *lives;
@@ -232,8 +232,8 @@ static bj_status run_live(const kernels_job *job, const bj_live *live, workspace
     return status;
 }
 
-static bj_status run_on_cpu(void *argument, bj_error *error) {
-    const kernels_job *job = argument;
+static bj_status run_on_cpu(bj_native_job *thread, bj_error *error) {
+    const kernels_job *job = (kernels_job *)thread;
     workspace space;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < job->count && status == BJ_OK; i++) {
@@ -244,24 +244,22 @@ static bj_status run_on_cpu(void *argument, bj_error *error) {
     return status;
 }
 
-bj_status bj_native_run_chains(bj_native_kernels *kernels, const bj_chain *chains, size_t count, unsigned repetitions,
-                               double batch_ns, double *ns_per_step, bj_error *error) {
-    kernels_job job = {.kernels = kernels,
-                       .chains = chains,
-                       .count = count,
-                       .repetitions = repetitions,
-                       .batch_ns = batch_ns,
-                       .ns = ns_per_step};
-    return bj_native_run_on_cpu(chains[0].cpu, run_on_cpu, &job, error);
+/* Runs the job on that cpu, with the machine's kernels and batch length. */
+static bj_status run_job(bj_machine *machine, int cpu, kernels_job *job, bj_error *error) {
+    job->job = (bj_native_job){.cpu = cpu, .work = run_on_cpu};
+    job->kernels = ((bj_native_machine *)machine->self)->kernels;
+    bj_status status = bj_native_warm_up(machine, cpu, &job->batch_ns, error);
+    return status == BJ_OK ? bj_native_run_jobs(job, sizeof *job, 1, error) : status;
 }
 
-bj_status bj_native_run_live(bj_native_kernels *kernels, const bj_live *lives, size_t count, unsigned repetitions,
-                             double batch_ns, double *ns_per_addition, bj_error *error) {
-    kernels_job job = {.kernels = kernels,
-                       .lives = lives,
-                       .count = count,
-                       .repetitions = repetitions,
-                       .batch_ns = batch_ns,
-                       .ns = ns_per_addition};
-    return bj_native_run_on_cpu(lives[0].cpu, run_on_cpu, &job, error);
+bj_status bj_native_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
+                               double *ns_per_step, bj_error *error) {
+    kernels_job job = {.chains = chains, .count = count, .repetitions = repetitions, .ns = ns_per_step};
+    return run_job(machine, chains[0].cpu, &job, error);
+}
+
+bj_status bj_native_run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
+                             double *ns_per_addition, bj_error *error) {
+    kernels_job job = {.lives = lives, .count = count, .repetitions = repetitions, .ns = ns_per_addition};
+    return run_job(machine, lives[0].cpu, &job, error);
 }

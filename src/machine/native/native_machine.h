@@ -1,10 +1,42 @@
-/* The native machine's own, for the file that gives it other kernels. */
+/* The native machine's own state, its verbs, and what the files that implement them share. */
 #ifndef BJ_MACHINE_NATIVE_MACHINE_H
 #define BJ_MACHINE_NATIVE_MACHINE_H
 
-#include "machine/native/native_kernels.h"
+#include "codegen/generated.h"
+#include "machine/machine.h"
+#include "platform/pages.h"
+#include "platform/topology.h"
 
-/* In place of those that it has, which it frees. */
-void bj_native_replace_kernels(bj_machine *machine, bj_native_kernels *kernels);
+/* Generated kernels: chains of operations and live variables, checked before they are timed. */
+typedef struct bj_native_kernels bj_native_kernels;
+
+typedef struct {
+    uint64_t opened_ns;
+    double batch_ns; /* 0: not measured yet */
+    int *cpus;
+    int warmed_cpu; /* -1: none yet */
+    bj_topology *topology;
+    bool topology_tried;
+    bj_native_kernels *kernels;
+} bj_native_machine;
+
+struct bj_arena {
+    bj_mapping mapping;
+};
+
+/* The verbs: bj_native_run_walks and so on. */
+#define BJ_NATIVE_VERB(name) bj_verb_##name bj_native_##name;
+BJ_MACHINE_VERBS(BJ_NATIVE_VERB)
+#undef BJ_NATIVE_VERB
+
+/* For a verb that times something on `cpu`: its clock has ramped up, and *batch_ns is the shortest batch that can be
+ * timed. */
+bj_status bj_native_warm_up(bj_machine *machine, int cpu, double *batch_ns, bj_error *error) BJ_WARN_UNUSED;
+
+/* Of such a table: the program's own, or one that another compiler's output exports. `library` is what dlopen() gave,
+ * taken over also on failure; NULL: none. */
+bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
+                                 bj_error *error) BJ_WARN_UNUSED;
+void bj_native_close_kernels(bj_native_kernels *kernels);
 
 #endif

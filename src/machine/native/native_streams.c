@@ -1,11 +1,10 @@
-#include "machine/native/native_streams.h"
-
+/* Streams and bouncing lines on the real machine, each cpu with its own pinned thread. */
 #include <stdlib.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
-#include "machine/native/native_walk.h"
 #include "platform/clock.h"
 
 /* A batch lasts at least this long: some passes over a small cache, while an interrupt is a hundredth of it. */
@@ -19,14 +18,6 @@
 #define MIN_BOUNCE_NS 500000.0
 #define FIRST_INCREMENTS 1024u
 
-typedef struct {
-    const bj_stream *stream;
-    const bj_stream_effort *effort;
-    double batch_ns;
-    double *gbs;
-    bj_native_meeting *meeting;
-} stream_job;
-
 /* What a batch is: a part of the range, each going on where the last stopped, or whole passes. */
 typedef struct {
     size_t bytes; /* of the part; the whole range for passes */
@@ -34,8 +25,21 @@ typedef struct {
     size_t at; /* where the next part begins */
 } batch_plan;
 
+typedef struct {
+    bj_native_job job;
+    const bj_stream *stream;
+    const bj_stream_effort *effort;
+    const bj_stream_kernels *kernels;
+    double batch_ns;
+    double *gbs;
+    batch_plan batch;
+    batch_plan piece; /* of what goes on after a batch until the slowest is done */
+} streamer;
+
 /* Moves `bytes` (of a copy: a half of them each way) from `at` bytes into the stream's range. */
-static void move(const bj_stream_kernels *kernels, const bj_stream *stream, size_t at, size_t bytes, size_t passes) {
+static void move(const streamer *who, size_t at, size_t bytes, size_t passes) {
+    const bj_stream *stream = who->stream;
+    const bj_stream_kernels *kernels = who->kernels;
     char *memory = stream->arena->mapping.memory + stream->first_byte;
     switch (stream->kind) {
     case BJ_STREAM_READ:
@@ -52,11 +56,21 @@ static void move(const bj_stream_kernels *kernels, const bj_stream *stream, size
 }
 
 /* Parts do not cross the end of the range: what is left there is passed over. */
-static void move_batch(const bj_stream_kernels *kernels, const bj_stream *stream, batch_plan *plan) {
-    if (plan->at + plan->bytes > stream->bytes)
+static void move_by_plan(const streamer *who, batch_plan *plan) {
+    if (plan->at + plan->bytes > who->stream->bytes)
         plan->at = 0;
-    move(kernels, stream, plan->at, plan->bytes, plan->passes);
+    move(who, plan->at, plan->bytes, plan->passes);
     plan->at += plan->bytes;
+}
+
+static void move_batch(bj_native_job *job) {
+    streamer *who = (streamer *)job;
+    move_by_plan(who, &who->batch);
+}
+
+static void move_piece(bj_native_job *job) {
+    streamer *who = (streamer *)job;
+    move_by_plan(who, &who->piece);
 }
 
 static size_t round_up_to_grain(size_t bytes) {
@@ -64,16 +78,16 @@ static size_t round_up_to_grain(size_t bytes) {
 }
 
 /* From timed tries that also bring the range into its caches. */
-static batch_plan plan_batch(const stream_job *job, const bj_stream_kernels *kernels) {
-    const bj_stream *stream = job->stream;
-    double least_ns = job->batch_ns > MIN_BATCH_NS ? job->batch_ns : MIN_BATCH_NS;
+static batch_plan plan_batch(const streamer *who) {
+    const bj_stream *stream = who->stream;
+    double least_ns = who->batch_ns > MIN_BATCH_NS ? who->batch_ns : MIN_BATCH_NS;
     batch_plan plan = {.bytes = stream->bytes, .passes = 1};
-    if (job->effort->min_bytes >= stream->bytes)
-        plan.passes = (job->effort->min_bytes + stream->bytes - 1) / stream->bytes;
+    if (who->effort->min_bytes >= stream->bytes)
+        plan.passes = (who->effort->min_bytes + stream->bytes - 1) / stream->bytes;
     double ns_of_byte = 0;
     while (stream->bytes < LONG_PASS_BYTES) {
         uint64_t start = bj_platform_read_ns();
-        move(kernels, stream, 0, stream->bytes, plan.passes);
+        move(who, 0, stream->bytes, plan.passes);
         double took = (double)(bj_platform_read_ns() - start);
         ns_of_byte = took / ((double)stream->bytes * (double)plan.passes);
         if (took >= least_ns)
@@ -82,110 +96,95 @@ static batch_plan plan_batch(const stream_job *job, const bj_stream_kernels *ker
         double factor = took > 0 ? 1.2 * least_ns / took : 64;
         plan.passes = (size_t)((double)plan.passes * (factor < 64 ? factor : 64)) + 1;
     }
-    size_t part = round_up_to_grain(job->effort->min_bytes);
+    size_t part = round_up_to_grain(who->effort->min_bytes);
     if (part > 0 && part < stream->bytes && plan.passes == 1 &&
         (ns_of_byte == 0 || (double)part * ns_of_byte >= least_ns))
         plan.bytes = part;
     return plan;
 }
 
-static void go_on_until_all_finish(const stream_job *job, const bj_stream_kernels *kernels, unsigned rounds) {
-    size_t piece = job->stream->bytes < PIECE_BYTES ? job->stream->bytes : PIECE_BYTES;
-    batch_plan plan = {.bytes = piece, .passes = 1};
-    while (!bj_native_all_finished(job->meeting, rounds))
-        move_batch(kernels, job->stream, &plan);
+static bj_status stream_on_thread(bj_native_job *job, bj_error *error) {
+    streamer *who = (streamer *)job;
+    size_t range = who->stream->bytes;
+    who->kernels = bj_kernel_pick_streams();
+    who->batch = plan_batch(who);
+    who->piece = (batch_plan){.bytes = range < PIECE_BYTES ? range : PIECE_BYTES, .passes = 1};
+    double bytes = (double)who->batch.bytes * (double)who->batch.passes;
+    unsigned repetitions = who->effort->repetitions;
+    bj_status status = bj_native_time_batches(job, repetitions, move_batch, move_piece, who->gbs, error);
+    for (unsigned i = 0; status == BJ_OK && i < repetitions; i++)
+        who->gbs[i] = bytes / who->gbs[i];
+    return status;
 }
 
-static bj_status stream_on_thread(void *argument, bj_error *error) {
-    const stream_job *job = argument;
-    const bj_stream_kernels *kernels = bj_kernel_pick_streams();
-    batch_plan plan = plan_batch(job, kernels);
-    double bytes = (double)plan.bytes * (double)plan.passes;
-    for (unsigned i = 0; i < job->effort->repetitions; i++) {
-        if (!bj_native_meet(job->meeting, i + 1))
-            return bj_base_set_error(error, BJ_ERR_FAILED, "a stream did not start with the others");
-        uint64_t start = bj_platform_read_ns();
-        move_batch(kernels, job->stream, &plan);
-        uint64_t stop = bj_platform_read_ns();
-        job->gbs[i] = bytes / (double)(stop - start);
-        bj_native_finish(job->meeting);
-        go_on_until_all_finish(job, kernels, i + 1);
-    }
-    return BJ_OK;
-}
-
-bj_status bj_native_run_streams(const bj_stream *streams, size_t count, const bj_stream_effort *effort, double batch_ns,
-                                double *gbs, bj_error *error) {
-    bj_native_meeting meeting = {.parties = (unsigned)count};
-    stream_job *stream_jobs = calloc(count, sizeof *stream_jobs);
-    bj_native_job *jobs = calloc(count, sizeof *jobs);
-    bj_status status = BJ_OK;
-    if (stream_jobs == NULL || jobs == NULL)
+bj_status bj_native_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
+                                const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    double batch_ns;
+    bj_status status = bj_native_warm_up(machine, streams[0].cpu, &batch_ns, error);
+    streamer *streamers = calloc(count, sizeof *streamers);
+    if (status == BJ_OK && streamers == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
     for (size_t i = 0; status == BJ_OK && i < count; i++) {
         status = bj_machine_check_stream(&streams[i], streams[i].arena->mapping.bytes, error);
         if (status == BJ_OK && streams[i].past_caches && bj_kernel_pick_streams()->write_past == NULL)
             status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
-        stream_jobs[i] = (stream_job){.stream = &streams[i],
-                                      .effort = effort,
-                                      .batch_ns = batch_ns,
-                                      .gbs = gbs + i * effort->repetitions,
-                                      .meeting = &meeting};
-        jobs[i] = (bj_native_job){.cpu = streams[i].cpu, .work = stream_on_thread, .argument = &stream_jobs[i]};
+        streamers[i] = (streamer){.job = {.cpu = streams[i].cpu, .work = stream_on_thread},
+                                  .stream = &streams[i],
+                                  .effort = effort,
+                                  .batch_ns = batch_ns,
+                                  .gbs = gbs + i * effort->repetitions};
     }
     if (status == BJ_OK)
-        status = bj_native_run_jobs(jobs, count, &meeting, error);
-    free(jobs);
-    free(stream_jobs);
+        status = bj_native_run_jobs(streamers, sizeof *streamers, count, error);
+    free(streamers);
     return status;
 }
 
+/* One of two cpus that count up words of their own. */
 typedef struct {
+    bj_native_job job;
     _Atomic uint64_t *word;
     unsigned repetitions;
     size_t increments; /* of a batch; the same for both cpus */
     double *ns;
-    bj_native_meeting *meeting;
-} bounce_job;
+} counter;
 
-static bj_status bounce_on_thread(void *argument, bj_error *error) {
-    const bounce_job *job = argument;
-    for (unsigned i = 0; i < job->repetitions; i++) {
-        if (!bj_native_meet(job->meeting, i + 1))
-            return bj_base_set_error(error, BJ_ERR_FAILED, "the other cpu did not start");
-        uint64_t start = bj_platform_read_ns();
-        bj_kernel_count_up(job->word, job->increments);
-        uint64_t stop = bj_platform_read_ns();
-        job->ns[i] = (double)(stop - start) / (double)job->increments;
-        bj_native_finish(job->meeting);
-        while (!bj_native_all_finished(job->meeting, i + 1))
-            bj_kernel_count_up(job->word, 16);
-    }
-    return BJ_OK;
+static void count_batch(bj_native_job *job) {
+    const counter *who = (counter *)job;
+    bj_kernel_count_up(who->word, who->increments);
+}
+
+static void count_on(bj_native_job *job) {
+    bj_kernel_count_up(((counter *)job)->word, 16);
+}
+
+static bj_status count_on_thread(bj_native_job *job, bj_error *error) {
+    const counter *who = (counter *)job;
+    bj_status status = bj_native_time_batches(job, who->repetitions, count_batch, count_on, who->ns, error);
+    for (unsigned i = 0; status == BJ_OK && i < who->repetitions; i++)
+        who->ns[i] /= (double)who->increments;
+    return status;
 }
 
 static bj_status bounce_once(const bj_bounce *bounce, unsigned repetitions, size_t increments, double *both,
                              bj_error *error) {
-    bj_native_meeting meeting = {.parties = 2};
-    bounce_job bounces[2];
-    bj_native_job jobs[2];
-    for (unsigned i = 0; i < 2; i++) {
-        size_t word = i == 0 ? bounce->word_a : bounce->word_b;
-        bounces[i] =
-            (bounce_job){.word = (_Atomic uint64_t *)(bounce->arena->mapping.memory + word * BJ_WALK_WORD_BYTES),
-                         .repetitions = repetitions,
-                         .increments = increments,
-                         .ns = both + (size_t)i * repetitions,
-                         .meeting = &meeting};
-        jobs[i] = (bj_native_job){
-            .cpu = i == 0 ? bounce->cpu_a : bounce->cpu_b, .work = bounce_on_thread, .argument = &bounces[i]};
-    }
-    return bj_native_run_jobs(jobs, 2, &meeting, error);
+    _Atomic uint64_t *words = (_Atomic uint64_t *)bounce->arena->mapping.memory;
+    counter counters[2];
+    for (unsigned i = 0; i < 2; i++)
+        counters[i] = (counter){.job = {.cpu = i == 0 ? bounce->cpu_a : bounce->cpu_b, .work = count_on_thread},
+                                .word = words + (i == 0 ? bounce->word_a : bounce->word_b),
+                                .repetitions = repetitions,
+                                .increments = increments,
+                                .ns = both + (size_t)i * repetitions};
+    return bj_native_run_jobs(counters, sizeof counters[0], 2, error);
 }
 
-bj_status bj_native_run_bounce(const bj_bounce *bounce, unsigned repetitions, double batch_ns, double *ns,
+bj_status bj_native_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                                bj_error *error) {
+    double batch_ns;
     bj_status status = bj_machine_check_bounce(bounce, bounce->arena->mapping.bytes, error);
+    if (status == BJ_OK)
+        status = bj_native_warm_up(machine, bounce->cpu_a, &batch_ns, error);
     if (status != BJ_OK)
         return status;
     double *both = malloc(2 * ((size_t)repetitions + 1) * sizeof *both);

@@ -20,21 +20,10 @@ static void *run_in_place(void *argument) {
     job->status = job->cpus != NULL ? bj_platform_confine_thread(job->cpus, job->cpu_count, &job->error)
                                     : bj_platform_pin_thread(job->cpu, &job->error);
     if (job->status == BJ_OK)
-        job->status = job->work(job->argument, &job->error);
-    if (job->status != BJ_OK && job->meeting != NULL)
+        job->status = job->work(job, &job->error);
+    if (job->status != BJ_OK)
         atomic_store(&job->meeting->broken, true);
     return NULL;
-}
-
-bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), void *argument, bj_error *error) {
-    bj_native_job job = {.cpu = cpu, .work = work, .argument = argument};
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, run_in_place, &job) != 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "cannot start a thread for cpu %d", cpu);
-    pthread_join(thread, NULL);
-    if (job.status != BJ_OK && error != NULL)
-        *error = job.error;
-    return job.status;
 }
 
 bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
@@ -57,12 +46,13 @@ bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
     return true;
 }
 
-void bj_native_finish(bj_native_meeting *meeting) {
+static void finish(bj_native_meeting *meeting) {
     atomic_store(&meeting->finished_ns, bj_platform_read_ns());
     atomic_fetch_add(&meeting->finished, 1);
 }
 
-bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds) {
+/* True as well when the meeting is broken, as it is when a party does not finish for long. */
+static bool have_all_finished(bj_native_meeting *meeting, unsigned rounds) {
     /* Now and then: where the clock is a system call, asking it each time would be most of the work. */
     static _Thread_local unsigned calls;
     if (atomic_load(&meeting->finished) >= rounds * meeting->parties || atomic_load(&meeting->broken))
@@ -72,26 +62,44 @@ bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds) {
     return false;
 }
 
-static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size_t count, bj_error *error) {
-    pthread_t *threads = calloc(count, sizeof *threads);
-    if (threads == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", count);
+bj_status bj_native_time_batches(bj_native_job *job, unsigned repetitions, void (*run_batch)(bj_native_job *job),
+                                 void (*go_on)(bj_native_job *job), double *ns, bj_error *error) {
+    for (unsigned i = 0; i < repetitions; i++) {
+        if (!bj_native_meet(job->meeting, i + 1))
+            return bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not start with the others");
+        uint64_t start = bj_platform_read_ns();
+        run_batch(job);
+        ns[i] = (double)(bj_platform_read_ns() - start);
+        finish(job->meeting);
+        while (!have_all_finished(job->meeting, i + 1))
+            go_on(job);
+    }
+    return BJ_OK;
+}
+
+static bj_native_job *job_at(void *jobs, size_t job_bytes, size_t i) {
+    return (bj_native_job *)((char *)jobs + i * job_bytes);
+}
+
+static bool start_thread(pthread_t *thread, const pthread_attr_t *attributes, bj_native_job *job) {
+    int trouble = pthread_create(thread, attributes, run_in_place, job);
+    if (trouble == EINVAL) /* thread-local data of the program that we are part of may not fit */
+        trouble = pthread_create(thread, NULL, run_in_place, job);
+    return trouble == 0;
+}
+
+static bj_status run_threads(void *jobs, size_t job_bytes, size_t count, bj_native_meeting *meeting, bj_error *error) {
     pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) {
+    pthread_t *threads = calloc(count, sizeof *threads);
+    if (threads == NULL || pthread_attr_init(&attributes) != 0) {
         free(threads);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", count);
     }
     /* Where it cannot be set, the system's own is as good: only larger. */
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     size_t started = 0;
-    while (started < count) {
-        int trouble = pthread_create(&threads[started], &attributes, run_in_place, &jobs[started]);
-        if (trouble == EINVAL) /* thread-local data of the program that we are part of may not fit */
-            trouble = pthread_create(&threads[started], NULL, run_in_place, &jobs[started]);
-        if (trouble != 0)
-            break;
+    while (started < count && start_thread(&threads[started], &attributes, job_at(jobs, job_bytes, started)))
         started++;
-    }
     pthread_attr_destroy(&attributes);
     if (started < count)
         atomic_store(&meeting->broken, true);
@@ -104,11 +112,13 @@ static bj_status start_all(bj_native_job *jobs, bj_native_meeting *meeting, size
 }
 
 /* Threads that only waited for another say BJ_ERR_FAILED; what stopped that one says more. */
-static bj_status first_cause(const bj_native_job *jobs, size_t count, bj_error *error) {
+static bj_status first_cause(void *jobs, size_t job_bytes, size_t count, bj_error *error) {
     const bj_native_job *cause = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (jobs[i].status != BJ_OK && (cause == NULL || cause->status == BJ_ERR_FAILED))
-            cause = &jobs[i];
+    for (size_t i = 0; i < count; i++) {
+        const bj_native_job *job = job_at(jobs, job_bytes, i);
+        if (job->status != BJ_OK && (cause == NULL || cause->status == BJ_ERR_FAILED))
+            cause = job;
+    }
     if (cause == NULL)
         return BJ_OK;
     if (error != NULL)
@@ -116,13 +126,14 @@ static bj_status first_cause(const bj_native_job *jobs, size_t count, bj_error *
     return cause->status;
 }
 
-bj_status bj_native_run_jobs(bj_native_job *jobs, size_t count, bj_native_meeting *meeting, bj_error *error) {
+bj_status bj_native_run_jobs(void *jobs, size_t job_bytes, size_t count, bj_error *error) {
+    bj_native_meeting meeting = {.parties = (unsigned)count};
     for (size_t i = 0; i < count; i++)
-        jobs[i].meeting = meeting;
-    bj_status status = start_all(jobs, meeting, count, error);
+        job_at(jobs, job_bytes, i)->meeting = &meeting;
+    bj_status status = run_threads(jobs, job_bytes, count, &meeting, error);
     if (status == BJ_OK)
-        status = first_cause(jobs, count, error);
-    if (status == BJ_OK && atomic_load(&meeting->broken))
+        status = first_cause(jobs, job_bytes, count, error);
+    if (status == BJ_OK && atomic_load(&meeting.broken))
         status = bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not end with the others");
     return status;
 }

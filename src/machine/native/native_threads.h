@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 
+/* Where the threads of one experiment wait for each other. */
 typedef struct {
     atomic_uint arrived; /* counts up: the k-th meeting is over when it reaches k × parties */
     atomic_uint finished;
@@ -18,13 +19,13 @@ typedef struct {
     unsigned parties;
 } bj_native_meeting;
 
-/* One thread's work; `meeting` is NULL where it is alone. */
-typedef struct {
+/* One thread's work. It is the first member of a struct with all that the work needs. */
+typedef struct bj_native_job {
+    bj_status (*work)(struct bj_native_job *job, bj_error *error);
     int cpu;
     const int *cpus; /* not NULL: free to run on any of these, `cpu` is not read */
     size_t cpu_count;
-    bj_status (*work)(void *argument, bj_error *error);
-    void *argument;
+    /* Set by bj_native_run_jobs. */
     bj_native_meeting *meeting;
     bj_status status;
     bj_error error;
@@ -32,17 +33,16 @@ typedef struct {
 
 /* Waits until every party has arrived `rounds` times; false: the meeting is broken. */
 bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) BJ_WARN_UNUSED;
-/* Says that this party is done with its k-th timed batch. It has to go on with its work until all are: the batch of the
- * slowest must be contended to its end. */
-void bj_native_finish(bj_native_meeting *meeting);
-/* True as well when the meeting is broken, as it is when a party does not finish for long. */
-bool bj_native_all_finished(bj_native_meeting *meeting, unsigned rounds);
 
-/* Runs the work on a thread of its own and waits for it. */
-bj_status bj_native_run_on_cpu(int cpu, bj_status (*work)(void *, bj_error *), void *argument,
-                               bj_error *error) BJ_WARN_UNUSED;
-/* Runs all jobs at once, each on a thread of its own; the error is that of the job which stopped the others. */
-bj_status bj_native_run_jobs(bj_native_job *jobs, size_t count, bj_native_meeting *meeting,
-                             bj_error *error) BJ_WARN_UNUSED;
+/* Times `repetitions` batches, each of which all threads start together; ns[i] is how long run_batch took. A thread
+ * that is done goes on with go_on, a little at a time, until all are: the batch of the slowest must be contended to its
+ * end.
+ */
+bj_status bj_native_time_batches(bj_native_job *job, unsigned repetitions, void (*run_batch)(bj_native_job *job),
+                                 void (*go_on)(bj_native_job *job), double *ns, bj_error *error) BJ_WARN_UNUSED;
+
+/* Runs all jobs at once, each on a thread of its own, and waits for them. `jobs` are `count` structs of job_bytes that
+ * begin with a bj_native_job. The error is that of the job which stopped the others. */
+bj_status bj_native_run_jobs(void *jobs, size_t job_bytes, size_t count, bj_error *error) BJ_WARN_UNUSED;
 
 #endif

@@ -1,10 +1,9 @@
-#include "machine/native/native_walk.h"
-
+/* Walks on the real machine, each on its own pinned thread. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
+#include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
 
@@ -12,158 +11,117 @@
 #define MIN_BATCH_ACCESSES 16384u
 
 typedef struct {
+    bj_native_job job;
     const bj_walk *walk;
     const bj_walk_effort *effort;
     double batch_ns;
     double *ns_per_access;
-    bj_native_meeting *meeting;
-} walk_job;
-
-/* Where the chains of a walk are. */
-typedef struct {
     unsigned chains;
-    void *at[BJ_WALK_CHAINS_MAX];
-} walk_position;
+    void *at[BJ_WALK_CHAINS_MAX]; /* where each chain is */
+    size_t blocks;                /* of a batch */
+} walker;
 
 /* Each place holds a pointer to the next one of its chain; the last points back to the first. Written in the order in
  * which they will be visited, chains side by side: that warms the caches as a lap does. */
-static void build_chains(const bj_walk *walk, walk_position *position) {
+static void build_chains(walker *who) {
+    const bj_walk *walk = who->walk;
     char *memory = walk->arena->mapping.memory;
-    size_t length = walk->count / position->chains;
+    size_t length = walk->count / who->chains;
     for (size_t i = 0; i < length; i++) {
         size_t next = i + 1 < length ? i + 1 : 0;
         for (size_t first = 0; first < walk->count; first += length)
             *(void **)(memory + (size_t)walk->places[first + i] * BJ_WALK_WORD_BYTES) =
                 memory + (size_t)walk->places[first + next] * BJ_WALK_WORD_BYTES;
     }
-    for (unsigned i = 0; i < position->chains; i++)
-        position->at[i] = memory + (size_t)walk->places[i * length] * BJ_WALK_WORD_BYTES;
+    for (unsigned i = 0; i < who->chains; i++)
+        who->at[i] = memory + (size_t)walk->places[i * length] * BJ_WALK_WORD_BYTES;
 }
 
-static void chase(walk_position *position, size_t blocks) {
-    if (position->chains == 1)
-        position->at[0] = bj_kernel_chase(position->at[0], blocks);
+static void chase(walker *who, size_t blocks) {
+    if (who->chains == 1)
+        who->at[0] = bj_kernel_chase(who->at[0], blocks);
     else
-        bj_kernel_chase_many(position->at, position->chains, blocks);
+        bj_kernel_chase_many(who->at, who->chains, blocks);
 }
 
-static double accesses_of_block(const walk_position *position) {
-    return position->chains == 1 ? BJ_KERNEL_CHASE_BLOCK : BJ_KERNEL_CHASE_STEPS * position->chains;
+static double time_chase(walker *who, size_t blocks) {
+    uint64_t start = bj_platform_read_ns();
+    chase(who, blocks);
+    return (double)(bj_platform_read_ns() - start);
 }
 
-static size_t blocks_for(const walk_position *position, size_t accesses) {
-    return (size_t)((double)accesses / accesses_of_block(position)) + 1;
+static void chase_batch(bj_native_job *job) {
+    walker *who = (walker *)job;
+    chase(who, who->blocks);
+}
+
+static void chase_on(bj_native_job *job) {
+    chase((walker *)job, 1);
+}
+
+static double accesses_of_block(const walker *who) {
+    return who->chains == 1 ? BJ_KERNEL_CHASE_BLOCK : BJ_KERNEL_CHASE_STEPS * who->chains;
+}
+
+static size_t blocks_for(const walker *who, size_t accesses) {
+    return (size_t)((double)accesses / accesses_of_block(who)) + 1;
 }
 
 /* How many blocks a batch needs to last batch_ns, from a first timed try that also warms the caches. */
-static size_t choose_blocks(const walk_job *job, walk_position *position) {
-    size_t least = blocks_for(position, MIN_BATCH_ACCESSES);
-    size_t asked = blocks_for(position, job->effort->min_accesses);
+static size_t choose_blocks(walker *who) {
+    size_t least = blocks_for(who, MIN_BATCH_ACCESSES);
+    size_t asked = blocks_for(who, who->effort->min_accesses);
     size_t blocks = asked > least ? asked : least;
-    uint64_t start = bj_platform_read_ns();
-    chase(position, least);
-    double per_block = (double)(bj_platform_read_ns() - start) / (double)least;
-    if (per_block > 0 && per_block * (double)blocks < job->batch_ns)
-        blocks = (size_t)(job->batch_ns / per_block) + 1;
+    double per_block = time_chase(who, least) / (double)least;
+    if (per_block > 0 && per_block * (double)blocks < who->batch_ns)
+        blocks = (size_t)(who->batch_ns / per_block) + 1;
     return blocks;
 }
 
-static void warm_up(const bj_walk *walk, walk_position *position) {
+static void warm_up(walker *who) {
     /* Short laps are taken several at a time: one of them is too short to be timed. */
-    size_t blocks = blocks_for(position, walk->count > MIN_BATCH_ACCESSES ? walk->count : MIN_BATCH_ACCESSES);
+    size_t lap_accesses = who->walk->count > MIN_BATCH_ACCESSES ? who->walk->count : MIN_BATCH_ACCESSES;
     double last = 0;
     for (unsigned lap = 0; lap < BJ_WALK_WARM_LAPS; lap++) {
-        uint64_t start = bj_platform_read_ns();
-        chase(position, blocks);
-        double took = (double)(bj_platform_read_ns() - start);
+        double took = time_chase(who, blocks_for(who, lap_accesses));
         if (lap > 0 && took > (1 - BJ_WALK_WARM_GAIN) * last)
             break;
         last = took;
     }
 }
 
-static bj_status walk_on_thread(void *argument, bj_error *error) {
-    walk_job *job = argument;
-    walk_position position = {.chains = bj_machine_count_chains(job->walk)};
-    build_chains(job->walk, &position);
-    if (job->walk->count <= BJ_WALK_WARM_PLACES)
-        warm_up(job->walk, &position);
-    size_t blocks = choose_blocks(job, &position);
-    double accesses = (double)blocks * accesses_of_block(&position);
-
-    for (unsigned i = 0; i < job->effort->repetitions; i++) {
-        if (!bj_native_meet(job->meeting, i + 1))
-            return bj_base_set_error(error, BJ_ERR_FAILED, "a walk did not start with the others");
-        uint64_t start = bj_platform_read_ns();
-        chase(&position, blocks);
-        uint64_t stop = bj_platform_read_ns();
-        job->ns_per_access[i] = (double)(stop - start) / accesses;
-        bj_native_finish(job->meeting);
-        while (!bj_native_all_finished(job->meeting, i + 1))
-            chase(&position, 1);
-    }
-    return BJ_OK;
-}
-
-bj_status bj_native_run_walks(const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort, double batch_ns,
-                              double *ns_per_access, bj_error *error) {
-    bj_native_meeting meeting = {.parties = (unsigned)walk_count};
-    walk_job *walk_jobs = calloc(walk_count, sizeof *walk_jobs);
-    bj_native_job *jobs = calloc(walk_count, sizeof *jobs);
-    bj_status status = BJ_OK;
-    if (walk_jobs == NULL || jobs == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
-    for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
-        status = bj_machine_check_chains(&walks[i], error);
-        walk_jobs[i] = (walk_job){.walk = &walks[i],
-                                  .effort = effort,
-                                  .batch_ns = batch_ns,
-                                  .ns_per_access = ns_per_access + i * effort->repetitions,
-                                  .meeting = &meeting};
-        jobs[i] = (bj_native_job){.cpu = walks[i].cpu, .work = walk_on_thread, .argument = &walk_jobs[i]};
-    }
-    if (status == BJ_OK)
-        status = bj_native_run_jobs(jobs, walk_count, &meeting, error);
-    free(jobs);
-    free(walk_jobs);
+static bj_status walk_on_thread(bj_native_job *job, bj_error *error) {
+    walker *who = (walker *)job;
+    build_chains(who);
+    if (who->walk->count <= BJ_WALK_WARM_PLACES)
+        warm_up(who);
+    who->blocks = choose_blocks(who);
+    double accesses = (double)who->blocks * accesses_of_block(who);
+    unsigned repetitions = who->effort->repetitions;
+    bj_status status = bj_native_time_batches(job, repetitions, chase_batch, chase_on, who->ns_per_access, error);
+    for (unsigned i = 0; status == BJ_OK && i < repetitions; i++)
+        who->ns_per_access[i] /= accesses;
     return status;
 }
 
-typedef struct {
-    size_t bytes;
-    bj_pages pages;
-    bj_arena *arena;
-} arena_job;
-
-static bj_status map_on_cpu(void *argument, bj_error *error) {
-    arena_job *job = argument;
-    return bj_platform_map_pages(job->bytes, job->pages == BJ_PAGES_HUGE, &job->arena->mapping, error);
-}
-
-bj_status bj_native_open_arena(size_t bytes, bj_pages pages, int cpu, bj_arena **arena, bj_error *error) {
-    bj_arena *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for an arena");
-    /* Touched from the cpu that will walk it: memory comes from the node that touches it first. */
-    arena_job job = {.bytes = bytes, .pages = pages, .arena = opened};
-    bj_status status = bj_native_run_on_cpu(cpu, map_on_cpu, &job, error);
-    if (status != BJ_OK) {
-        free(opened);
-        return status;
+bj_status bj_native_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count,
+                              const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
+    double batch_ns;
+    bj_status status = bj_native_warm_up(machine, walks[0].cpu, &batch_ns, error);
+    walker *walkers = calloc(walk_count, sizeof *walkers);
+    if (status == BJ_OK && walkers == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
+    for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
+        status = bj_machine_check_chains(&walks[i], error);
+        walkers[i] = (walker){.job = {.cpu = walks[i].cpu, .work = walk_on_thread},
+                              .walk = &walks[i],
+                              .effort = effort,
+                              .batch_ns = batch_ns,
+                              .ns_per_access = ns_per_access + i * effort->repetitions,
+                              .chains = bj_machine_count_chains(&walks[i])};
     }
-    *arena = opened;
-    return BJ_OK;
-}
-
-static bj_status spin_on_cpu(void *argument, bj_error *error) {
-    (void)error;
-    uint64_t until = bj_platform_read_ns() + (uint64_t)(*(const double *)argument * 1e9);
-    volatile uint32_t sum = 1;
-    while (bj_platform_read_ns() < until)
-        sum = bj_kernel_add_int32(sum, sum, 64);
-    return BJ_OK;
-}
-
-bj_status bj_native_warm_cpu(int cpu, double seconds, bj_error *error) {
-    return bj_native_run_on_cpu(cpu, spin_on_cpu, &seconds, error);
+    if (status == BJ_OK)
+        status = bj_native_run_jobs(walkers, sizeof *walkers, walk_count, error);
+    free(walkers);
+    return status;
 }

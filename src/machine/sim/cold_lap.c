@@ -59,12 +59,12 @@ typedef struct {
     uint32_t *lines;
     size_t count;
     unsigned line_shift;
-} stream;
+} line_list;
 
 /* Lines of the last level's size, oldest first. `distinct`: no two places share one; otherwise a line counts at its
  * last visit, so the list is made from the end, leaving out what was seen. */
 static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift, const uint32_t *places, size_t count,
-                             bool distinct, stream *visits, bj_error *error) {
+                             bool distinct, line_list *visits, bj_error *error) {
     uint64_t first = mapping->address >> line_shift;
     uint64_t lines = (mapping->bytes >> line_shift) + 1;
     uint64_t *seen = distinct ? NULL : calloc(lines / 64 + 1, sizeof *seen);
@@ -88,97 +88,27 @@ static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift,
     if (!distinct)
         memmove(list, list + from + 1, (count - from) * sizeof *list);
     free(seen);
-    *visits = (stream){.lines = list, .count = count - from, .line_shift = line_shift};
+    *visits = (line_list){.lines = list, .count = count - from, .line_shift = line_shift};
     return BJ_OK;
 }
 
-/* Whose turn it is in each set, where misses alone take the ways in turn. LRU: round and round. A tree: once upwards,
- * then round and round in the order of the ways' numbers with their bits reversed. */
-typedef struct {
-    uint32_t *next; /* by set; NULL: ask the cache */
-    bool tree;
-    uint32_t tree_ways[128]; /* once upwards, once reversed */
-} turns;
-
-static bj_status open_turns(turns *opened, const bj_sim_cache_shape *shape, bj_error *error) {
-    *opened = (turns){.tree = shape->replacement == BJ_SIM_PLRU};
-    bool in_turn = shape->replacement == BJ_SIM_LRU ||
-                   (opened->tree && (shape->ways & (shape->ways - 1)) == 0 && shape->taken_256ths == 0);
-    if (!in_turn)
-        return BJ_OK;
-    for (uint32_t way = 0; opened->tree && way < shape->ways; way++) {
-        uint32_t reversed = 0;
-        for (uint32_t bit = 1, from = shape->ways / 2; from > 0; bit *= 2, from /= 2)
-            reversed |= way & bit ? from : 0;
-        opened->tree_ways[way] = way;
-        opened->tree_ways[shape->ways + way] = reversed;
-    }
-    opened->next = calloc(shape->sets.divisor, sizeof *opened->next);
-    if (opened->next == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
-    return BJ_OK;
-}
-
-/* One line into its set; returns what left it. A ring that is not full holds its lines at the lower end, so that its
- * empty places are read last. */
-static inline uint32_t insert_cold(bj_sim_cache *cache, turns *turn, uint32_t set, uint32_t line) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    if (turn->next == NULL)
-        return bj_sim_insert_line(cache, set, line);
-    uint32_t now = turn->next[set];
-    uint32_t *place = cache->tags + (size_t)set * shape->stride + (turn->tree ? turn->tree_ways[now] : now);
-    uint32_t victim = *place;
-    *place = line;
-    if (turn->tree)
-        turn->next[set] = now + 1 == 2 * shape->ways ? shape->ways : now + 1;
-    else
-        turn->next[set] = now + 1 == bj_sim_own_ways(shape, set) ? 0 : now + 1;
-    return victim;
-}
-
-/* LRU: into order of use. */
-static void straighten_rings(bj_sim_cache *cache, const uint32_t *next) {
-    const bj_sim_cache_shape *shape = cache->shape;
-    uint32_t ordered[BJ_SIM_MAX_WAYS];
-    for (uint32_t set = 0; set < shape->sets.divisor; set++) {
-        uint32_t *tags = cache->tags + (size_t)set * shape->stride;
-        uint32_t own = bj_sim_own_ways(shape, set);
-        uint32_t at = next[set];
-        for (uint32_t i = 0; i < own; i++) {
-            at = at == 0 ? own - 1 : at - 1;
-            ordered[i] = tags[at];
-        }
-        memcpy(tags, ordered, own * sizeof tags[0]);
-    }
-}
-
-/* A tree: the bits, which are all clear after any whole round. */
-static void set_trees(bj_sim_cache *cache, const turns *turn) {
-    uint32_t ways = cache->shape->ways;
-    for (uint32_t set = 0; set < cache->shape->sets.divisor; set++) {
-        uint32_t next = turn->next[set];
-        for (uint32_t i = next < ways ? 0 : ways; i < next; i++)
-            bj_sim_touch_plru(cache, set, turn->tree_ways[i]);
-    }
-}
-
-static inline uint32_t pick_set_of(const bj_sim_hierarchy *hierarchy, const bj_sim_cache_shape *shape,
+static inline uint32_t pick_set_of(const bj_sim_memory_system *memory, const bj_sim_cache_shape *shape,
                                    uint64_t address) {
-    uint64_t physical = shape->mapped == BJ_SIM_PHYSICAL ? bj_sim_translate(hierarchy->space, address) : 0;
+    uint64_t physical = shape->mapped == BJ_SIM_PHYSICAL ? bj_sim_translate(memory->space, address) : 0;
     return bj_sim_pick_set(shape, address, physical);
 }
 
-/* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the stream itself: one
+/* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the list itself: one
  * never overtakes the other. */
-static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, turns *turn, const stream *seen,
-                            size_t from, stream *victims) {
+static void insert_in_order(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen, size_t from,
+                            line_list *victims) {
     const bj_sim_cache_shape *shape = cache->shape;
     size_t left = 0;
     unsigned line_shift = seen->line_shift;
     for (size_t i = from; i < seen->count; i++) {
         uint64_t address = (uint64_t)seen->lines[i] << line_shift;
         uint32_t line = (uint32_t)(address >> shape->line_shift);
-        uint32_t victim = insert_cold(cache, turn, pick_set_of(hierarchy, shape, address), line);
+        uint32_t victim = bj_sim_insert_line(cache, pick_set_of(memory, shape, address), line);
         if (victims != NULL) {
             victims->lines[left] = victim;
             left += victim != BJ_SIM_NO_LINE;
@@ -190,30 +120,19 @@ static void insert_in_order(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cac
     }
 }
 
-/* LRU, when nobody asks what left: from the latest line on, each goes behind those that came after it, and there is no
- * more to do once its set is full. A block at a time, so that the host can fetch the sets while we work on others. */
-static bj_status fill_from_latest(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, const stream *seen,
+/* LRU, when nobody asks what left: from the latest line on, each goes behind those that came after it, until its set is
+ * full. */
+static bj_status fill_from_latest(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen,
                                   size_t from, bj_error *error) {
-    enum { BLOCK = 32 };
     const bj_sim_cache_shape *shape = cache->shape;
     uint16_t *filled = calloc(shape->sets.divisor, sizeof *filled);
     if (filled == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk");
-    uint32_t *places[BLOCK], lines[BLOCK];
-    for (size_t end = seen->count; end > from;) {
-        size_t now = end - from < BLOCK ? end - from : BLOCK, kept = 0;
-        for (size_t i = 0; i < now; i++) {
-            uint64_t address = (uint64_t)seen->lines[--end] << seen->line_shift;
-            uint32_t set = pick_set_of(hierarchy, shape, address);
-            places[kept] = cache->tags + (size_t)set * shape->stride + filled[set];
-            lines[kept] = (uint32_t)(address >> shape->line_shift);
-            __builtin_prefetch(places[kept], 1);
-            bool has_room = filled[set] < bj_sim_own_ways(shape, set);
-            filled[set] = (uint16_t)(filled[set] + has_room);
-            kept += has_room;
-        }
-        for (size_t i = 0; i < kept; i++)
-            *places[i] = lines[i];
+    for (size_t i = seen->count; i-- > from;) {
+        uint64_t address = (uint64_t)seen->lines[i] << seen->line_shift;
+        uint32_t set = pick_set_of(memory, shape, address);
+        if (filled[set] < bj_sim_own_ways(shape, set))
+            cache->tags[(size_t)set * shape->stride + filled[set]++] = (uint32_t)(address >> shape->line_shift);
     }
     free(filled);
     return BJ_OK;
@@ -223,8 +142,8 @@ static bj_status fill_from_latest(const bj_sim_hierarchy *hierarchy, bj_sim_cach
  * neighbouring sets. The order within a set stays. */
 enum { HEAPS = 64 };
 
-static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, turns *turn,
-                                 const stream *seen, size_t from, bj_error *error) {
+static bj_status insert_by_heaps(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen,
+                                 size_t from, bj_error *error) {
     const bj_sim_cache_shape *shape = cache->shape;
     struct pair {
         uint32_t set, line;
@@ -240,7 +159,7 @@ static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache
     uint32_t sets_per_heap = shape->sets.divisor / HEAPS + 1;
     bj_sim_divisor heap_of = bj_sim_make_divisor(sets_per_heap);
     for (size_t i = 0; i < count; i++) {
-        sets[i] = pick_set_of(hierarchy, shape, (uint64_t)seen->lines[from + i] << seen->line_shift);
+        sets[i] = pick_set_of(memory, shape, (uint64_t)seen->lines[from + i] << seen->line_shift);
         starts[bj_sim_quotient(&heap_of, sets[i]) + 1]++;
     }
     for (size_t i = 1; i <= HEAPS; i++)
@@ -251,50 +170,40 @@ static bj_status insert_by_heaps(const bj_sim_hierarchy *hierarchy, bj_sim_cache
             (struct pair){.set = sets[i], .line = (uint32_t)(address >> shape->line_shift)};
     }
     for (size_t i = 0; i < count; i++)
-        insert_cold(cache, turn, heaps[i].set, heaps[i].line);
+        bj_sim_insert_line(cache, heaps[i].set, heaps[i].line);
     free(sets);
     free(heaps);
     return BJ_OK;
 }
 
-/* Puts the stream, from its `from`-th line on, into the level. */
-static bj_status insert_stream(const bj_sim_hierarchy *hierarchy, bj_sim_cache *cache, const stream *seen, size_t from,
-                               stream *victims, bj_error *error) {
+/* Puts the lines, from the `from`-th on, into the level. */
+static bj_status insert_lines(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen,
+                              size_t from, line_list *victims, bj_error *error) {
     const size_t large_table = 1 << 20;
     const bj_sim_cache_shape *shape = cache->shape;
     if (shape->replacement == BJ_SIM_LRU && victims == NULL)
-        return fill_from_latest(hierarchy, cache, seen, from, error);
-    turns turn;
-    bj_status status = open_turns(&turn, shape, error);
-    if (status != BJ_OK)
-        return status;
+        return fill_from_latest(memory, cache, seen, from, error);
     if (victims == NULL && (size_t)shape->sets.divisor * shape->stride * sizeof cache->tags[0] > large_table)
-        status = insert_by_heaps(hierarchy, cache, &turn, seen, from, error);
-    else
-        insert_in_order(hierarchy, cache, &turn, seen, from, victims);
-    if (turn.next != NULL && turn.tree)
-        set_trees(cache, &turn);
-    else if (turn.next != NULL)
-        straighten_rings(cache, turn.next);
-    free(turn.next);
-    return status;
+        return insert_by_heaps(memory, cache, seen, from, error);
+    insert_in_order(memory, cache, seen, from, victims);
+    return BJ_OK;
 }
 
-bj_status bj_sim_write_cold_lap(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                                 const uint32_t *places, size_t count, bool distinct, bj_error *error) {
-    const bj_sim_spec *spec = hierarchy->spec;
-    unsigned longest_shift = hierarchy->shapes[spec->cache_count - 1].line_shift;
-    stream visits = {0}, victims = {0};
+    const bj_sim_spec *spec = memory->spec;
+    unsigned longest_shift = memory->shapes[spec->cache_count - 1].line_shift;
+    line_list visits = {0}, victims = {0};
     bj_status status = list_visits(mapping, longest_shift, places, count, distinct, &visits, error);
     if (status == BJ_OK && (victims.lines = malloc(visits.count * sizeof *victims.lines)) == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
     bj_sim_empty_caches_of(cpu, spec->cache_count);
     for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++) {
-        const stream *seen = hierarchy->shapes[i].policy == BJ_SIM_EXCLUSIVE ? &victims : &visits;
-        bool feeds_next = i + 1 < spec->cache_count && hierarchy->shapes[i + 1].policy == BJ_SIM_EXCLUSIVE;
+        const line_list *seen = memory->shapes[i].policy == BJ_SIM_EXCLUSIVE ? &victims : &visits;
+        bool feeds_next = i + 1 < spec->cache_count && memory->shapes[i + 1].policy == BJ_SIM_EXCLUSIVE;
         double needed = bj_sim_lines_to_wash_out(spec, i);
         size_t from = feeds_next || (double)seen->count <= needed ? 0 : seen->count - (size_t)needed;
-        status = insert_stream(hierarchy, cpu->caches[i], seen, from, feeds_next ? &victims : NULL, error);
+        status = insert_lines(memory, cpu->caches[i], seen, from, feeds_next ? &victims : NULL, error);
     }
     free(victims.lines);
     free(visits.lines);

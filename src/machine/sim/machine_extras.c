@@ -1,4 +1,6 @@
-/* The sections of a machine file about operations, registers, scheduler, exchange, messages, claims and noise. */
+/* The sections of a machine file about operations, registers, scheduler, clocks, exchange, messages, claims and noise.
+ */
+#include <math.h>
 #include <string.h>
 
 #include "machine/sim/machine_sections.h"
@@ -77,7 +79,8 @@ bj_status bj_sim_read_registers(const bj_sim_reader *reader, const bj_sim_place 
     return read_named(reader, place, value, 1, 1024, spec->registers, BJ_SIM_MAX_REGISTERS, &spec->register_count);
 }
 
-bj_status bj_sim_read_units(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
+bj_status bj_sim_read_shared_units(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
+                                   bj_sim_spec *spec) {
     json_t *list = NULL;
     const bj_sim_field field = {"", BJ_SIM_FIELD_LIST, &list, 0, BJ_SIM_MAX_UNITS, NULL, 0, false};
     bj_status status = value == NULL ? BJ_OK : bj_sim_read_value(reader, place, value, &field);
@@ -101,6 +104,41 @@ bj_status bj_sim_read_scheduler(const bj_sim_reader *reader, const bj_sim_place 
         {"balance", BJ_SIM_FIELD_CHOICE, &spec->balance, 0, 0, balances, 0, false},
     };
     return value == NULL ? BJ_OK : bj_sim_read_fields(reader, place, value, fields, FIELD_COUNT(fields));
+}
+
+/* One of the clocks; null: the machine has none of the kind. */
+static bj_status read_clock(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
+                            bj_sim_clock_spec *clock) {
+    const bj_sim_field fields[] = {
+        {"read_ns", BJ_SIM_FIELD_NUMBER, &clock->read_ns, 0.01, 1e9, NULL, 0, false},
+        {"resolution_ns", BJ_SIM_FIELD_NUMBER, &clock->resolution_ns, 0.001, 1e9, NULL, 0, false},
+    };
+    clock->is_there = !json_is_null(value);
+    return value == NULL || !clock->is_there ? BJ_OK
+                                             : bj_sim_read_fields(reader, place, value, fields, FIELD_COUNT(fields));
+}
+
+bj_status bj_sim_read_clocks(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
+    static const char *const names[BJ_SIM_CLOCKS] = {"wall", "cpu", "cycles"};
+    /* Wall and cpu time as Linux gives them: without a system call and with one. A counter of cycles to the picosecond,
+     * so that the default is a number that a person would write. */
+    const double cycle_ns = fmax(round(1000 / spec->clock_ghz) / 1000, 0.001);
+    const bj_sim_clock_spec usual[BJ_SIM_CLOCKS] = {
+        {.read_ns = 25, .resolution_ns = 1},
+        {.read_ns = 200, .resolution_ns = 1},
+        {.read_ns = 8, .resolution_ns = cycle_ns},
+    };
+    json_t *values[BJ_SIM_CLOCKS] = {NULL};
+    bj_sim_field fields[BJ_SIM_CLOCKS];
+    for (size_t i = 0; i < BJ_SIM_CLOCKS; i++)
+        fields[i] = (bj_sim_field){.name = names[i], .kind = BJ_SIM_FIELD_ANY, .target = &values[i]};
+    bj_status status = value == NULL ? BJ_OK : bj_sim_read_fields(reader, place, value, fields, BJ_SIM_CLOCKS);
+    for (size_t i = 0; status == BJ_OK && i < BJ_SIM_CLOCKS; i++) {
+        bj_sim_place inner = bj_sim_place_in(place, names[i]);
+        spec->clocks[i] = usual[i];
+        status = read_clock(reader, &inner, values[i], &spec->clocks[i]);
+    }
+    return status;
 }
 
 bj_status bj_sim_read_exchange(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,

@@ -15,7 +15,7 @@ static void set_defaults(bj_sim_spec *spec) {
     spec->cpus = spec->smt = spec->numa_nodes = spec->sockets = 1;
     spec->misses_in_flight = 10;
     spec->page_bytes = 4096;
-    spec->walk_cycles = 30;
+    spec->page_walk_cycles = 30;
     spec->memory_cpu_gbs = 10;
     spec->spill_cycles = 4;
     spec->slot_ms = 4.0;
@@ -44,31 +44,21 @@ static bj_status check_cpus(const bj_sim_reader *reader, const bj_sim_spec *spec
     return BJ_OK;
 }
 
+static const struct {
+    const char *name;
+    bj_sim_read_section *read;
+} sections[] = {
+#define SECTION(name) {#name, bj_sim_read_##name},
+    BJ_SIM_SECTIONS(SECTION)
+#undef SECTION
+};
+enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+
 static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec *spec) {
-    enum { SECTIONS = 14 };
-    json_t *values[SECTIONS] = {NULL};
-    const struct {
-        const char *name;
-        bj_sim_read_section *read;
-    } sections[SECTIONS] = {
-        {"numbering", bj_sim_read_numbering},
-        {"page", bj_sim_read_page},
-        {"caches", bj_sim_read_caches},
-        {"memory", bj_sim_read_memory},
-        {"tlbs", bj_sim_read_tlbs},
-        {"prefetchers", bj_sim_read_prefetchers},
-        {"ops", bj_sim_read_ops},
-        {"registers", bj_sim_read_registers},
-        {"shared_units", bj_sim_read_units},
-        {"scheduler", bj_sim_read_scheduler},
-        {"exchange", bj_sim_read_exchange},
-        {"messages", bj_sim_read_messages},
-        {"claims", bj_sim_read_claims},
-        {"noise", bj_sim_read_noise},
-    };
+    json_t *values[SECTION_COUNT] = {NULL};
     static const char *const formats[] = {"blackjack-machine/1", NULL};
     int format = 0;
-    bj_sim_field fields[SECTIONS + 12] = {
+    bj_sim_field fields[SECTION_COUNT + 12] = {
         {.name = "format", .kind = BJ_SIM_FIELD_CHOICE, .target = &format, .choices = formats},
         {.name = "name", .kind = BJ_SIM_FIELD_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
         {.name = "summary", .kind = BJ_SIM_FIELD_TEXT, .target = spec->summary, .room = sizeof spec->summary},
@@ -78,11 +68,11 @@ static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec
         {"numa_nodes", BJ_SIM_FIELD_COUNT, &spec->numa_nodes, 1, 256, NULL, 0, false},
         {"sockets", BJ_SIM_FIELD_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
         {"misses_in_flight", BJ_SIM_FIELD_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
-        {"walk", BJ_SIM_FIELD_NUMBER, &spec->walk_cycles, 0, 1e5, NULL, 0, false},
+        {"walk", BJ_SIM_FIELD_NUMBER, &spec->page_walk_cycles, 0, 1e5, NULL, 0, false},
         {"spill", BJ_SIM_FIELD_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
         {"exchange_overlap", BJ_SIM_FIELD_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
     };
-    for (size_t i = 0; i < SECTIONS; i++)
+    for (size_t i = 0; i < SECTION_COUNT; i++)
         fields[12 + i] = (bj_sim_field){
             .name = sections[i].name,
             .kind = BJ_SIM_FIELD_ANY,
@@ -93,8 +83,7 @@ static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec
     bj_status status = bj_sim_read_fields(reader, &top, root, fields, sizeof fields / sizeof fields[0]);
     if (status == BJ_OK)
         status = check_cpus(reader, spec);
-    /* Absent sections are called too: they fill in defaults that depend on others. */
-    for (size_t i = 0; status == BJ_OK && i < SECTIONS; i++) {
+    for (size_t i = 0; status == BJ_OK && i < SECTION_COUNT; i++) {
         bj_sim_place place = bj_sim_place_in(&top, sections[i].name);
         status = sections[i].read(reader, &place, values[i], spec);
     }

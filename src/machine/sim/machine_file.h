@@ -23,6 +23,7 @@ enum {
     BJ_SIM_MAX_LAYERS = 8,
     BJ_SIM_MAX_SEGMENTS = 16,
     BJ_SIM_MAX_CLAIMS = 128,
+    BJ_SIM_CLOCKS = 3,
     BJ_SIM_MAX_WAYS = 256,
     BJ_SIM_MAX_TLB_ENTRIES = 16384,
     BJ_SIM_NAME_ROOM = 64,
@@ -73,6 +74,13 @@ typedef struct {
     double value;
 } bj_sim_named_number;
 
+/* A clock that programs read. */
+typedef struct {
+    bool is_there;
+    double read_ns;       /* what one read costs */
+    double resolution_ns; /* the least difference above zero between two reads in a row */
+} bj_sim_clock_spec;
+
 typedef struct {
     uint64_t from_bytes;
     double us, gbs;
@@ -106,7 +114,7 @@ typedef struct {
     int frames;
     bj_sim_tlb_spec tlbs[BJ_SIM_MAX_TLBS];
     size_t tlb_count;
-    double walk_cycles;
+    double page_walk_cycles;
     unsigned prefetchers;
 
     bj_sim_op_spec ops[BJ_SIM_MAX_OPS];
@@ -118,6 +126,7 @@ typedef struct {
     size_t shared_unit_count;
     double slot_ms, interrupt_us, interrupts_per_slot;
     int balance;
+    bj_sim_clock_spec clocks[BJ_SIM_CLOCKS]; /* by bj_timer: wall, cpu, cycles */
     bj_sim_named_number exchange_ns[BJ_SIM_MAX_EXCHANGES];
     size_t exchange_count;
     double exchange_overlap;

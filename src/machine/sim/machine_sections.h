@@ -1,18 +1,36 @@
-/* Sections of a machine file that stand on their own: each reads one value of the top level into the spec. */
+/* Sections of a machine file: each reads one value of the top level into the spec. */
 #ifndef BJ_MACHINE_SIM_MACHINE_SECTIONS_H
 #define BJ_MACHINE_SIM_MACHINE_SECTIONS_H
 
 #include "machine/sim/machine_file.h"
 #include "machine/sim/machine_json.h"
 
+/* `value` is NULL where the file does not have the section: defaults may depend on others. */
 typedef bj_status bj_sim_read_section(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
                                       bj_sim_spec *spec);
 
-/* machine_file.c wants cpus, smt and sockets read before these. */
-bj_sim_read_section bj_sim_read_numbering, bj_sim_read_caches, bj_sim_read_memory, bj_sim_read_page, bj_sim_read_tlbs,
-    bj_sim_read_prefetchers;
-/* What the memory model does not use: machine_extras.c. */
-bj_sim_read_section bj_sim_read_ops, bj_sim_read_registers, bj_sim_read_units, bj_sim_read_scheduler,
-    bj_sim_read_exchange, bj_sim_read_messages, bj_sim_read_claims, bj_sim_read_noise;
+/* Every section by its name in the file, in the order in which they need each other; cpus, smt and sockets are read
+ * before them. The functions bj_sim_read_<name> (machine_memory.c, machine_extras.c) and the table in machine_file.c
+ * follow from this list. */
+#define BJ_SIM_SECTIONS(SECTION)                                                                                       \
+    SECTION(numbering)                                                                                                 \
+    SECTION(page)                                                                                                      \
+    SECTION(caches)                                                                                                    \
+    SECTION(memory)                                                                                                    \
+    SECTION(tlbs)                                                                                                      \
+    SECTION(prefetchers)                                                                                               \
+    SECTION(ops)                                                                                                       \
+    SECTION(registers)                                                                                                 \
+    SECTION(shared_units)                                                                                              \
+    SECTION(scheduler)                                                                                                 \
+    SECTION(clocks)                                                                                                    \
+    SECTION(exchange)                                                                                                  \
+    SECTION(messages)                                                                                                  \
+    SECTION(claims)                                                                                                    \
+    SECTION(noise)
+
+#define BJ_SIM_DECLARE_SECTION(name) bj_sim_read_section bj_sim_read_##name;
+BJ_SIM_SECTIONS(BJ_SIM_DECLARE_SECTION)
+#undef BJ_SIM_DECLARE_SECTION
 
 #endif

@@ -139,46 +139,8 @@ bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses
     return true;
 }
 
-enum { MOST_PASSED = 32 };
-
-/* Whether each load is in a region that none of the last regions before it is. */
-static bool opens_only(const bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count) {
-    uint32_t regions[BJ_SIM_REGIONS + MOST_PASSED], returns = 0;
-    for (size_t i = 0; i < BJ_SIM_REGIONS; i++)
-        regions[BJ_SIM_REGIONS - 1 - i] = (uint32_t)state->regions[i];
-    for (size_t i = 0; i < count; i++)
-        regions[BJ_SIM_REGIONS + i] = (uint32_t)(addresses[i] >> BJ_SIM_REGION_SHIFT);
-    for (size_t back = 1; back <= BJ_SIM_REGIONS; back++)
-        for (size_t i = BJ_SIM_REGIONS; i < BJ_SIM_REGIONS + count; i++)
-            returns |= regions[i] == regions[i - back];
-    return returns == 0;
-}
-
-/* After loads that opened a region each: the last of them are known, and a follower is trusted no more. */
-static void note_openings(bj_sim_prefetch_state *state, unsigned shift, const uint64_t *addresses, size_t count) {
-    for (size_t i = 0; i < BJ_SIM_REGIONS; i++) {
-        uint64_t address = addresses[count - 1 - i], region = address >> BJ_SIM_REGION_SHIFT;
-        state->regions[i] = region;
-        state->region_lines[i] = UINT64_C(1) << ((address - (region << BJ_SIM_REGION_SHIFT)) >> shift);
-        state->region_count[i] = 1;
-    }
-    state->opened_region = 1;
-    state->follower_trust = 0;
-    state->last_address = addresses[count - 1];
-}
-
 bool bj_sim_pass_regions(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
                          size_t count) {
-    unsigned shift = region_line_shift(rules);
-    /* A random order over much more than the regions known is the rule, and told apart at little cost. */
-    bool expects_follower = !state->opened_region && state->follower_trust == FULL_TRUST;
-    if (shift < BJ_SIM_REGION_SHIFT && count >= BJ_SIM_REGIONS && count <= MOST_PASSED && !expects_follower &&
-        opens_only(state, addresses, count)) {
-        if ((rules->prefetchers & BJ_SIM_STRIDE) && !bj_sim_pass_strides(state, addresses, count))
-            return false;
-        note_openings(state, shift, addresses, count);
-        return true;
-    }
     bj_sim_prefetch_rules order_only = *rules;
     order_only.prefetchers &= BJ_SIM_STRIDE | BJ_SIM_REGION;
     bj_sim_prefetch_state after = *state;

@@ -8,8 +8,8 @@
 
 static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
 
-/* Purposes of the machine's random streams. */
-enum { STREAM_SPACE, STREAM_CACHES, STREAM_NOISE, STREAM_ARENAS };
+/* What the machine draws at random, each from a seed of its own. */
+enum { SEED_SPACE, SEED_CACHES, SEED_NOISE, SEED_ARENAS };
 
 bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position) {
     for (size_t i = 0; i < spec->cpus; i++) {
@@ -25,11 +25,11 @@ size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position) {
     return position / (spec->cpus / spec->numa_nodes);
 }
 
-static void close_machine(bj_machine *machine) {
+void bj_sim_close(bj_machine *machine) {
     bj_sim_machine *self = machine->self;
     if (self != NULL) {
-        if (self->hierarchy.spec != NULL)
-            bj_sim_close_hierarchy(&self->hierarchy);
+        if (self->memory.spec != NULL)
+            bj_sim_close_memory_system(&self->memory);
         bj_sim_close_space(&self->space);
         free(self->spec);
     }
@@ -37,12 +37,12 @@ static void close_machine(bj_machine *machine) {
     free(machine);
 }
 
-static double read_clock(bj_machine *machine) {
+double bj_sim_read_clock(bj_machine *machine) {
     const bj_sim_machine *self = machine->self;
     return self->clock_s;
 }
 
-static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
+bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
                             bj_error *error) {
     bj_sim_machine *self = machine->self;
     size_t position;
@@ -60,7 +60,7 @@ static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated arena");
     made->bytes = bytes;
     made->node = bj_sim_node_of(self->spec, position);
-    uint64_t seed = bj_random_mix(bj_random_mix(self->seed, STREAM_ARENAS), self->arenas_opened++);
+    uint64_t seed = bj_random_mix(bj_random_mix(self->seed, SEED_ARENAS), self->arenas_opened++);
     bj_status status = bj_sim_map_pages(&self->space, bytes, pages == BJ_PAGES_HUGE, seed, &made->mapping, error);
     if (status != BJ_OK) {
         free(made);
@@ -69,14 +69,14 @@ static bj_status open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
     if (self->space.wraps != self->wraps_seen) {
         /* Addresses come round again: what is cached under their names is of long gone mappings. */
         self->wraps_seen = self->space.wraps;
-        bj_sim_empty_all_caches(&self->hierarchy);
+        bj_sim_empty_all_caches(&self->memory);
     }
     self->mapped_bytes += bytes;
     *arena = made;
     return BJ_OK;
 }
 
-static void close_arena(bj_machine *machine, bj_arena *arena) {
+void bj_sim_close_arena(bj_machine *machine, bj_arena *arena) {
     bj_sim_machine *self = machine->self;
     if (arena == NULL)
         return;
@@ -108,20 +108,8 @@ static void fill_facts(bj_machine *machine) {
     };
 }
 
-static const bj_machine_verbs verbs = {
-    .close = close_machine,
-    .read_clock = read_clock,
-    .open_arena = open_arena,
-    .close_arena = close_arena,
-    .run_walks = bj_sim_run_walks,
-    .run_streams = bj_sim_run_streams,
-    .run_bounce = bj_sim_run_bounce,
-    .run_chains = bj_sim_run_chains,
-    .run_live = bj_sim_run_live,
-    .run_crowd = bj_sim_run_crowd,
-    .run_watch = bj_sim_run_watch,
-    .read_claim = bj_sim_read_claim,
-};
+#define VERB(name) .name = bj_sim_##name,
+static const bj_machine_verbs verbs = {BJ_MACHINE_VERBS(VERB)};
 
 bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) {
     bj_machine *made = calloc(1, sizeof *made);
@@ -136,14 +124,14 @@ bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **mac
     made->self = self;
     self->seed = seed;
     self->spec = spec;
-    bj_status status = bj_sim_open_space(&self->space, spec, bj_random_mix(seed, STREAM_SPACE), error);
+    bj_status status = bj_sim_open_space(&self->space, spec, bj_random_mix(seed, SEED_SPACE), error);
     if (status == BJ_OK)
-        status = bj_sim_open_hierarchy(&self->hierarchy, spec, &self->space, bj_random_mix(seed, STREAM_CACHES), error);
+        status = bj_sim_open_memory_system(&self->memory, spec, &self->space, bj_random_mix(seed, SEED_CACHES), error);
     if (status != BJ_OK) {
-        close_machine(made);
+        bj_sim_close(made);
         return status;
     }
-    bj_sim_seed_noise(&self->noise, spec, bj_random_mix(seed, STREAM_NOISE));
+    bj_sim_seed_noise(&self->noise, spec, bj_random_mix(seed, SEED_NOISE));
     fill_facts(made);
     *machine = made;
     return BJ_OK;

@@ -41,7 +41,7 @@ static void visit_lines(bj_sim_machine *self, const streamer *who, size_t from_l
         for (size_t i = 0; i < now; i++)
             places[i] =
                 (uint32_t)((who->stream->first_byte + (from_line + done + i) * line_bytes) / BJ_WALK_WORD_BYTES);
-        bj_sim_visit_places(&self->hierarchy, who->cpu, who->stream->arena->mapping, places, now);
+        bj_sim_visit_places(&self->memory, who->cpu, who->stream->arena->mapping, places, now, NULL);
     }
 }
 
@@ -108,7 +108,7 @@ static void settle(bj_sim_machine *self, streamer *streamers, size_t count, bj_s
         make_pass(self, streamers, count);
         for (size_t i = 0; i < count; i++)
             count_sources(spec, &streamers[i], &before[i]);
-        if ((pass > 0 && is_alike(streamers, last, spec->cache_count)) || (pass == 0 && self->hierarchy.simple))
+        if ((pass > 0 && is_alike(streamers, last, spec->cache_count)) || (pass == 0 && self->memory.simple))
             break;
         for (size_t i = 0; i <= spec->cache_count; i++)
             last[i] = streamers[0].sources.from[i];
@@ -224,7 +224,7 @@ static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t 
         if (status == BJ_OK && streams[i].past_caches)
             status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "simulated stores do not pass by the caches");
         if (status == BJ_OK)
-            status = bj_sim_get_cpu(&self->hierarchy, who->position, &who->cpu, error);
+            status = bj_sim_get_cpu(&self->memory, who->position, &who->cpu, error);
         if (status != BJ_OK)
             return status;
         who->sources.position = who->position;
@@ -265,7 +265,7 @@ bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size
         status = prepare(self, streams, count, streamers, error);
     if (status == BJ_OK) {
         if (self->spec->neighbour > 0)
-            bj_sim_set_neighbour_share(&self->hierarchy, bj_sim_neighbour_share(&self->noise, self->clock_s));
+            bj_sim_set_neighbour_share(&self->memory, bj_sim_neighbour_share(&self->noise, self->clock_s));
         find_sources(self, streamers, count, before);
         share_memory(self->spec, streamers, grows, count);
         take_samples(self, streamers, count, effort, gbs);

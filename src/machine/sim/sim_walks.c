@@ -43,7 +43,7 @@ typedef struct {
     size_t cold_from;      /* the part of the building lap whose outcome is written without simulating it */
     size_t simulated_from; /* and the part that is simulated */
     bool distinct;         /* each line is visited once in a lap */
-    size_t position;       /* where the next access is */
+    size_t next;           /* where the next access is */
     record lap;
 } walker;
 
@@ -59,7 +59,7 @@ static double count_tlb_cycles(const bj_sim_spec *spec, const walker *who, const
     for (size_t i = 1; i < spec->tlb_count; i++)
         cycles += (double)(to->tlb_hits[i] - from->tlb_hits[i]) * spec->tlbs[i].latency_cycles;
     if (spec->tlb_count > 0)
-        cycles += (double)(to->tlb_hits[spec->tlb_count] - from->tlb_hits[spec->tlb_count]) * spec->walk_cycles;
+        cycles += (double)(to->tlb_hits[spec->tlb_count] - from->tlb_hits[spec->tlb_count]) * spec->page_walk_cycles;
     return cycles / overlap_of(spec, who);
 }
 
@@ -80,10 +80,10 @@ static double count_cycles(const bj_sim_spec *spec, const walker *who, const bj_
 
 static void advance(bj_sim_machine *self, walker *who, size_t accesses) {
     while (accesses > 0) {
-        size_t left = who->walk->count - who->position;
+        size_t left = who->walk->count - who->next;
         size_t now = accesses < left ? accesses : left;
-        bj_sim_visit_places(&self->hierarchy, who->cpu, who->mapping, who->walk->places + who->position, now);
-        who->position = now == left ? 0 : who->position + now;
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + who->next, now, NULL);
+        who->next = now == left ? 0 : who->next + now;
         accesses -= now;
     }
 }
@@ -107,7 +107,7 @@ static void advance_all(bj_sim_machine *self, walker *walkers, size_t count, con
 
 static void update_neighbour(bj_sim_machine *self) {
     if (self->spec->neighbour > 0)
-        bj_sim_set_neighbour_share(&self->hierarchy, bj_sim_neighbour_share(&self->noise, self->clock_s));
+        bj_sim_set_neighbour_share(&self->memory, bj_sim_neighbour_share(&self->noise, self->clock_s));
 }
 
 /* How much of a long lone walk's building lap need not be simulated: nothing of the cold part, and nothing at all of
@@ -168,7 +168,7 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_
     uint32_t granule_words = 0;
     bj_status status = check_places(walk, &granule_words, error);
     if (status == BJ_OK)
-        status = bj_sim_get_cpu(&self->hierarchy, position, &who->cpu, error);
+        status = bj_sim_get_cpu(&self->memory, position, &who->cpu, error);
     if (status == BJ_OK && walk_count == 1 && walk->count > LEAST_COLD)
         plan_building(self, who, granule_words);
     return status;
@@ -218,13 +218,13 @@ static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size
         walker *who = &walkers[i];
         if (who->simulated_from > 0) {
             bj_status status =
-                bj_sim_write_cold_lap(&self->hierarchy, who->cpu, who->mapping, who->walk->places + who->cold_from,
+                bj_sim_write_cold_lap(&self->memory, who->cpu, who->mapping, who->walk->places + who->cold_from,
                                       who->simulated_from - who->cold_from, who->distinct, error);
             if (status != BJ_OK)
                 return status;
         }
         before[i] = who->cpu->counts;
-        who->position = who->simulated_from;
+        who->next = who->simulated_from;
         accesses[i] = who->walk->count - who->simulated_from;
     }
     advance_all(self, walkers, count, accesses);
@@ -288,8 +288,8 @@ static void go_round_recording(bj_sim_machine *self, walker *who, uint8_t *level
     bj_sim_counts start = who->cpu->counts;
     for (size_t at = 0; at < count; at += PIECE, piece++) {
         who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
-        bj_sim_visit_noting_levels(&self->hierarchy, who->cpu, who->mapping, who->walk->places + at,
-                                   count - at < PIECE ? count - at : PIECE, levels + at);
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + at,
+                            count - at < PIECE ? count - at : PIECE, levels + at);
     }
     who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
 }
@@ -328,7 +328,7 @@ static bj_status record_lap(bj_sim_machine *self, walker *who, const bj_sim_coun
     }
     bj_sim_counts first, second = *before;
     /* A part of the levels can only be left alone where the others do not act on it. */
-    bool divisible = self->hierarchy.independent && self->spec->prefetchers == 0;
+    bool divisible = self->memory.independent && self->spec->prefetchers == 0;
     bool known = false;
     for (unsigned lap = 0; lap < RECORDED_LAPS_MAX && !known; lap++) {
         first = second;
@@ -366,14 +366,14 @@ static size_t passing_up_to(const walker *who, size_t place) {
 
 /* Goes on along a recorded lap, simulating what its settled levels let through; returns the cycles of those. */
 static double replay(bj_sim_machine *self, walker *who, size_t accesses) {
-    size_t count = who->walk->count, end = who->position + accesses;
+    size_t count = who->walk->count, end = who->next + accesses;
     double laps = (double)(end / count);
-    double cycles = laps * cycles_up_to(who, count) + cycles_up_to(who, end % count) - cycles_up_to(who, who->position);
+    double cycles = laps * cycles_up_to(who, count) + cycles_up_to(who, end % count) - cycles_up_to(who, who->next);
     for (; end > 0; end -= end < count ? end : count) {
-        size_t from = passing_up_to(who, who->position), to = passing_up_to(who, end < count ? end : count);
-        bj_sim_visit_far_levels(&self->hierarchy, who->cpu, who->mapping, who->lap.passing + from, to - from,
+        size_t from = passing_up_to(who, who->next), to = passing_up_to(who, end < count ? end : count);
+        bj_sim_visit_far_levels(&self->memory, who->cpu, who->mapping, who->lap.passing + from, to - from,
                                 who->lap.settled);
-        who->position = end < count ? end : 0;
+        who->next = end < count ? end : 0;
     }
     return cycles;
 }

@@ -1,11 +1,11 @@
-/* The memory hierarchy of a simulated machine: caches shared between cpus, TLBs of each cpu, prefetchers.
+/* The memory system of a simulated machine: caches shared between cpus, TLBs of each cpu, prefetchers.
  *
  * It counts where accesses hit; time is made of the counts elsewhere. An access looks from near to far and fills every
  * level that it missed. inclusive: a line that leaves takes its copies in nearer levels along. exclusive: filled only
  * by what leaves the nearer level; a hit moves the line up. Copies in other cpus' private caches do not matter, since
  * walks only read. */
-#ifndef BJ_MACHINE_SIM_HIERARCHY_H
-#define BJ_MACHINE_SIM_HIERARCHY_H
+#ifndef BJ_MACHINE_SIM_MEMORY_SYSTEM_H
+#define BJ_MACHINE_SIM_MEMORY_SYSTEM_H
 
 #include "machine/sim/cache.h"
 #include "machine/sim/frames.h"
@@ -36,28 +36,26 @@ typedef struct {
     uint64_t random_state;
     bool simple;      /* every level lru and neither, no prefetcher but for strides, no neighbour */
     bool independent; /* every level neither, prefetchers fill no level that they watch: none acts on a nearer one */
-} bj_sim_hierarchy;
+} bj_sim_memory_system;
 
-bj_status bj_sim_open_hierarchy(bj_sim_hierarchy *hierarchy, const bj_sim_spec *spec, const bj_sim_space *space,
-                                uint64_t seed, bj_error *error) BJ_WARN_UNUSED;
-void bj_sim_close_hierarchy(bj_sim_hierarchy *hierarchy);
-bj_status bj_sim_get_cpu(bj_sim_hierarchy *hierarchy, size_t position, bj_sim_cpu **cpu,
+bj_status bj_sim_open_memory_system(bj_sim_memory_system *memory, const bj_sim_spec *spec, const bj_sim_space *space,
+                                    uint64_t seed, bj_error *error) BJ_WARN_UNUSED;
+void bj_sim_close_memory_system(bj_sim_memory_system *memory);
+bj_status bj_sim_get_cpu(bj_sim_memory_system *memory, size_t position, bj_sim_cpu **cpu,
                          bj_error *error) BJ_WARN_UNUSED;
 
-/* Visits places[0 .. count) of the mapping, in words, adding to cpu->counts. */
-void bj_sim_visit_places(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                         const uint32_t *places, size_t count);
-/* The same; levels[0 .. count) receives where each hit. */
-void bj_sim_visit_noting_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                                const uint32_t *places, size_t count, uint8_t *levels);
+/* Visits places[0 .. count) of the mapping, in words, adding to cpu->counts. levels[0 .. count) receives where each
+ * hit, unless it is NULL. */
+void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+                         const uint32_t *places, size_t count, uint8_t *levels);
 /* The same for loads that are known to miss all caches nearer than `nearest`, and whose TLB look-ups are counted
  * elsewhere. Independent levels and no prefetchers only. */
-void bj_sim_visit_far_levels(bj_sim_hierarchy *hierarchy, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
+void bj_sim_visit_far_levels(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                              const uint32_t *places, size_t count, size_t nearest);
 /* Forgets every line of the caches that the cpu uses. */
 void bj_sim_empty_caches_of(bj_sim_cpu *cpu, size_t cache_count);
-void bj_sim_empty_all_caches(bj_sim_hierarchy *hierarchy);
+void bj_sim_empty_all_caches(bj_sim_memory_system *memory);
 /* Others hold this share of the last level from now on. */
-void bj_sim_set_neighbour_share(bj_sim_hierarchy *hierarchy, double share);
+void bj_sim_set_neighbour_share(bj_sim_memory_system *memory, double share);
 
 #endif

@@ -287,12 +287,12 @@ static void count_both_ways(const char *last_level, const char *more, bj_sim_cou
     for (int by_levels = 0; by_levels < 2; by_levels++) {
         bj_machine *machine = open_text(text, 7);
         bj_arena *arena = open_arena(machine, 4 << 20, BJ_PAGES_BASE);
-        bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
-        assert_true(hierarchy->independent);
-        hierarchy->independent = by_levels;
+        bj_sim_memory_system *memory = &self_of(machine)->memory;
+        assert_true(memory->independent);
+        memory->independent = by_levels;
         for (size_t part = 1; part <= 128; part *= 2)
             for (int lap = 0; lap < 3; lap++)
-                bj_sim_visit_places(hierarchy, cpu_of(machine, 0), arena->mapping, places, count / part);
+                bj_sim_visit_places(memory, cpu_of(machine, 0), arena->mapping, places, count / part, NULL);
         counts[by_levels] = cpu_of(machine, 0)->counts;
         machine->verbs->close_arena(machine, arena);
         close_machine(machine);
@@ -342,10 +342,10 @@ static void test_far_levels_need_only_what_passes(void **state) {
     for (int far = 0; far < 2; far++) {
         bj_machine *machine = open_text(text, 7);
         bj_arena *arena = open_arena(machine, 4 << 20, BJ_PAGES_BASE);
-        bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
+        bj_sim_memory_system *memory = &self_of(machine)->memory;
         bj_sim_cpu *cpu = cpu_of(machine, 0);
         for (int lap = 0; lap < 2; lap++)
-            bj_sim_visit_noting_levels(hierarchy, cpu, arena->mapping, places, count, levels);
+            bj_sim_visit_places(memory, cpu, arena->mapping, places, count, levels);
         passing = 0;
         for (size_t i = 0; i < count; i++) {
             passed[passing] = places[i];
@@ -353,9 +353,9 @@ static void test_far_levels_need_only_what_passes(void **state) {
         }
         bj_sim_counts before = cpu->counts;
         if (far)
-            bj_sim_visit_far_levels(hierarchy, cpu, arena->mapping, passed, passing, 2);
+            bj_sim_visit_far_levels(memory, cpu, arena->mapping, passed, passing, 2);
         else
-            bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count);
+            bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         for (int i = 0; i < 4; i++)
             laps[far].hits[i] = cpu->counts.hits[i] - before.hits[i];
         machine->verbs->close_arena(machine, arena);
@@ -381,15 +381,15 @@ static void check_cold_lap(const char *last_level, size_t bytes) {
     for (int cold = 0; cold < 2; cold++) {
         bj_machine *machine = open_text(text, 7);
         bj_arena *arena = open_arena(machine, bytes, BJ_PAGES_BASE);
-        bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
+        bj_sim_memory_system *memory = &self_of(machine)->memory;
         bj_sim_cpu *cpu = cpu_of(machine, 0);
         bj_error error = {""};
         if (cold)
-            assert_int_equal(bj_sim_write_cold_lap(hierarchy, cpu, arena->mapping, places, count, true, &error), BJ_OK);
+            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, count, true, &error), BJ_OK);
         else
-            bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count);
+            bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         bj_sim_counts before = cpu->counts;
-        bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count);
+        bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         for (int i = 0; i <= BJ_SIM_MAX_CACHES; i++)
             counts[cold].hits[i] = cpu->counts.hits[i] - before.hits[i];
         machine->verbs->close_arena(machine, arena);
@@ -422,16 +422,15 @@ static void test_cold_lap_with_long_lines(void **state) {
     for (int cold = 0; cold < 2; cold++) {
         bj_machine *machine = open_text(text, 7);
         bj_arena *arena = open_arena(machine, 1200 << 10, BJ_PAGES_BASE);
-        bj_sim_hierarchy *hierarchy = &self_of(machine)->hierarchy;
+        bj_sim_memory_system *memory = &self_of(machine)->memory;
         bj_sim_cpu *cpu = cpu_of(machine, 0);
         bj_error error = {""};
         if (cold)
-            assert_int_equal(bj_sim_write_cold_lap(hierarchy, cpu, arena->mapping, places, count, false, &error),
-                             BJ_OK);
+            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, count, false, &error), BJ_OK);
         else
-            bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count);
+            bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         uint64_t before = cpu->counts.hits[1];
-        bj_sim_visit_places(hierarchy, cpu, arena->mapping, places, count / 2);
+        bj_sim_visit_places(memory, cpu, arena->mapping, places, count / 2, NULL);
         hits[cold] = cpu->counts.hits[1] - before;
         machine->verbs->close_arena(machine, arena);
         close_machine(machine);

@@ -83,6 +83,17 @@ bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_
     return status;
 }
 
+bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
+    const bj_answers *answers = &request->profile->answers;
+    bj_emit_value value;
+    for (size_t i = 0; i < answers->count; i++)
+        if (bj_emit_accepts(request, &answers->items[i], &value))
+            return BJ_OK;
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s: none of the profile's %zu answers is ok with %s confidence",
+                             request->emitter->name, answers->count,
+                             bj_data_name_confidence(request->options.least_confidence));
+}
+
 bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
                              bj_error *error) {
     char key[64];

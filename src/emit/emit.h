@@ -2,7 +2,7 @@
  *
  * An emitter refuses rather than guesses: what it needs must be `ok` and as certain as the reader asked for, unless the
  * reader takes the operating system's claim instead. To add one: write emit_<name>.c with the descriptor last, add its
- * line to emit_list.h, and its row to docs/emit.md. */
+ * line to emit_list.h, and its row to docs/emit.md. One more language of variables goes into emit_variables.c. */
 #ifndef BJ_EMIT_EMIT_H
 #define BJ_EMIT_EMIT_H
 
@@ -35,7 +35,7 @@ typedef struct {
 struct bj_emitter {
     const char *name;                 /* as the command line takes it */
     const char *summary;              /* one line: for whom, and what it needs */
-    const bj_emit_language *language; /* of those that print variables; NULL: none (variables.h) */
+    const bj_emit_language *language; /* of those that print variables (emit_variables.c); else NULL */
     /* BJ_ERR_FAILED: refused, the error says why. Write errors are the caller's to find on `out`. */
     bj_status (*emit)(const bj_emit_request *request, FILE *out, bj_error *error);
 };
@@ -62,6 +62,8 @@ bj_status bj_emit_take_answer(const bj_emit_request *request, const char *key, b
 /* An answer that must be a number. */
 bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value,
                        bj_error *error) BJ_WARN_UNUSED;
+/* BJ_ERR_FAILED when the request takes no answer at all. */
+bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) BJ_WARN_UNUSED;
 /* A key with a level in it: cache.L<level>.<what>. */
 bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
                              bj_error *error) BJ_WARN_UNUSED;

@@ -1,7 +1,7 @@
 /* For whatever reads JSON and wants values only: one flat object of keys and values. */
 #include <stdlib.h>
 
-#include "emit/variables.h"
+#include "emit/emit.h"
 #include "profile/json_text.h"
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {

@@ -12,12 +12,16 @@ struct bj_lib_answer {
     bj_answer characteristic;
 };
 
+typedef struct {
+    const bj_answer *answer;
+} bj_inside_entry;
+
 struct bj_lib_profile {
     bj_profile whole; /* without samples where it was read */
     char *text;       /* as it was read, to be written so; NULL: it was measured */
     size_t length;
-    const bj_answer **by_key; /* of whole, sorted; does not change while the profile is open */
-    char *path;               /* never NULL */
+    bj_inside_entry *by_key; /* of whole, sorted; does not change while the profile is open */
+    char *path;              /* never NULL */
 };
 
 /* Takes over `whole` and `text` (may be NULL), also on failure. */

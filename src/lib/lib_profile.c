@@ -44,14 +44,14 @@ bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib
 }
 
 static int compare_keys(const void *a, const void *b) {
-    const bj_answer *const *left = a, *const *right = b;
-    return strcmp((*left)->key, (*right)->key);
+    const bj_inside_entry *left = a, *right = b;
+    return strcmp(left->answer->key, right->answer->key);
 }
 
 bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
                                      bj_lib_profile **profile, bj_lib_error *error) {
     bj_lib_profile *made = calloc(1, sizeof *made);
-    const bj_answer **by_key = calloc(whole->answers.count + 1, sizeof *by_key);
+    bj_inside_entry *by_key = calloc(whole->answers.count + 1, sizeof *by_key);
     char *copy = strdup(path);
     if (made == NULL || by_key == NULL || copy == NULL) {
         free(made);
@@ -63,7 +63,7 @@ bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *
     }
     *made = (bj_lib_profile){.whole = *whole, .text = text, .length = length, .by_key = by_key, .path = copy};
     for (size_t i = 0; i < whole->answers.count; i++)
-        by_key[i] = &made->whole.answers.items[i];
+        by_key[i].answer = &made->whole.answers.items[i];
     qsort(by_key, whole->answers.count, sizeof *by_key, compare_keys);
     *profile = made;
     return BJ_LIB_OK;
@@ -161,14 +161,13 @@ const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name)
 }
 
 static int compare_with_key(const void *key, const void *entry) {
-    const bj_answer *const *answer = entry;
-    return strcmp(key, (*answer)->key);
+    return strcmp(key, ((const bj_inside_entry *)entry)->answer->key);
 }
 
 static const bj_answer *find(const bj_lib_profile *profile, const char *key) {
-    const bj_answer *const *found =
+    const bj_inside_entry *found =
         bsearch(key, profile->by_key, profile->whole.answers.count, sizeof *profile->by_key, compare_with_key);
-    return found != NULL ? *found : NULL;
+    return found != NULL ? found->answer : NULL;
 }
 
 bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,

@@ -1,23 +1,23 @@
-#include "emit/variables.h"
-
+/* For what reads variables: C and C++ programs that are tuned when they are compiled, CMake's include(), shells. All
+ * answers, one variable each, with a comment that says how sure it is; what is not taken is a comment alone. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/number.h"
+#include "emit/emit.h"
 
 enum { NAME_ROOM = 80 };
 
-bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
-    const bj_answers *answers = &request->profile->answers;
-    bj_emit_value value;
-    for (size_t i = 0; i < answers->count; i++)
-        if (bj_emit_accepts(request, &answers->items[i], &value))
-            return BJ_OK;
-    return bj_base_set_error(error, BJ_ERR_FAILED, "%s: none of the profile's %zu answers is ok with %s confidence",
-                             request->emitter->name, answers->count,
-                             bj_data_name_confidence(request->options.least_confidence));
-}
+struct bj_emit_language {
+    const char *first_lines, *last_lines;
+    const char *comment_begin, *comment_end; /* around one line */
+    const char *comment_unsafe;              /* characters that could end a comment */
+    bool is_c;                               /* 3 GHz is 3.0, since 3 / 2 would be 1; -1 is (-1), safe in a macro */
+    /* An assignment is begin, name, between, value, end; a text has the quote on either side. */
+    const char *begin, *between, *end, *quote;
+    void (*print_quoted)(FILE *out, char letter); /* one letter of a text in quotes */
+};
 
 /* "BLACKJACK_CACHE_L1_SIZE_BYTES"; name has NAME_ROOM. */
 static void name_variable(const char *key, char *name) {
@@ -81,10 +81,9 @@ static void print_number(const bj_emit_language *language, FILE *out, const bj_e
     char number[BJ_NUMBER_ROOM];
     bj_data_format_number(value->value, number);
     bool whole = number[strspn(number, "-0123456789")] == '\0';
-    bool in_parentheses = language->negatives_in_parentheses && number[0] == '-';
+    bool in_parentheses = language->is_c && number[0] == '-';
     fprintf(out, "%s%s%s%s", in_parentheses ? "(" : "", number,
-            language->reals_have_point && whole && !is_counted(value->answer->unit) ? ".0" : "",
-            in_parentheses ? ")" : "");
+            language->is_c && whole && !is_counted(value->answer->unit) ? ".0" : "", in_parentheses ? ")" : "");
 }
 
 /* "bytes; measured, 95%: 32768 .. 34816, medium", or that it is only claimed. */
@@ -131,7 +130,7 @@ static void print_answer(const bj_emit_request *request, const bj_answer *answer
     fprintf(out, "%s\n", language->end);
 }
 
-bj_status bj_emit_print_variables(const bj_emit_request *request, FILE *out, bj_error *error) {
+static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
     const bj_answers *answers = &request->profile->answers;
     bj_status status = bj_emit_check_any(request, error);
     if (status == BJ_OK)
@@ -145,3 +144,63 @@ bj_status bj_emit_print_variables(const bj_emit_request *request, FILE *out, bj_
     fputs(request->emitter->language->last_lines, out);
     return BJ_OK;
 }
+
+static void print_c(FILE *out, char letter) {
+    unsigned char byte = (unsigned char)letter;
+    /* Three octal digits always: a digit may follow. '?' because of trigraphs. */
+    if (byte < ' ' || byte >= 0x7f || strchr("\"\\?", byte) != NULL)
+        fprintf(out, "\\%03o", byte);
+    else
+        putc(byte, out);
+}
+
+static void print_cmake(FILE *out, char letter) {
+    if (strchr("\"\\$", letter) != NULL)
+        putc('\\', out);
+    putc(letter, out);
+}
+
+static void print_sh(FILE *out, char letter) {
+    if (letter == '\'')
+        fputs("'\\''", out);
+    else
+        putc(letter, out);
+}
+
+static const bj_emit_language c_language = {
+    .first_lines = "#ifndef BLACKJACK_PROFILE_MACROS_H\n#define BLACKJACK_PROFILE_MACROS_H\n",
+    .last_lines = "#endif\n",
+    .comment_begin = "/* ",
+    .comment_end = " */",
+    .comment_unsafe = "*/\\?",
+    .is_c = true,
+    .begin = "#define ",
+    .between = " ",
+    .end = "",
+    .quote = "\"",
+    .print_quoted = print_c,
+};
+
+static const bj_emit_language cmake_language = {"", "", "# ", "", "", false, "set(", " ", ")", "\"", print_cmake};
+static const bj_emit_language sh_language = {"", "", "# ", "", "", false, "", "=", "", "'", print_sh};
+
+const bj_emitter bj_emitter_c_header = {
+    .name = "c-header",
+    .summary = "macros for C and C++, one for each answer that is certain enough",
+    .language = &c_language,
+    .emit = emit,
+};
+
+const bj_emitter bj_emitter_cmake = {
+    .name = "cmake",
+    .summary = "variables for CMake's include(), one for each answer that is certain enough",
+    .language = &cmake_language,
+    .emit = emit,
+};
+
+const bj_emitter bj_emitter_sh = {
+    .name = "sh",
+    .summary = "variables for POSIX shells to source, one for each answer that is certain enough",
+    .language = &sh_language,
+    .emit = emit,
+};

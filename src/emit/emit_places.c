@@ -1,8 +1,9 @@
-#include "emit/place_order.h"
-
+/* The order in which threads or ranks fill the cpus of `topology.tree`: for OpenMP the value of OMP_PLACES, one place a
+ * cpu, and for Open MPI a rankfile, one rank a cpu. */
 #include <limits.h>
 #include <stdlib.h>
 
+#include "emit/emit.h"
 #include "profile/cpu_tree.h"
 
 /* A part of a node: a child's cpus in order, or one cpu that stands alone. */
@@ -84,7 +85,8 @@ static bj_status order_node(const bj_cpu_node *node, bj_cpu_order order, unsigne
     return status;
 }
 
-bj_status bj_emit_order_cpus(const bj_emit_request *request, int **cpus, size_t *count, bj_error *error) {
+/* near: each next cpu is as close as can be to those before; spread: as far. *cpus is the caller's to free. */
+static bj_status order_cpus(const bj_emit_request *request, int **cpus, size_t *count, bj_error *error) {
     static const char key[] = "topology.tree";
     bj_emit_value value;
     bj_cpu_node tree;
@@ -111,3 +113,41 @@ bj_status bj_emit_order_cpus(const bj_emit_request *request, int **cpus, size_t 
     }
     return status;
 }
+
+static bj_status emit_places(const bj_emit_request *request, FILE *out, bj_error *error) {
+    int *cpus = NULL;
+    size_t count = 0;
+    bj_status status = order_cpus(request, &cpus, &count, error);
+    for (size_t i = 0; i < count && status == BJ_OK; i++)
+        fprintf(out, "%s{%d}", i > 0 ? "," : "", cpus[i]);
+    if (status == BJ_OK)
+        putc('\n', out);
+    free(cpus);
+    return status;
+}
+
+const bj_emitter bj_emitter_omp_places = {
+    .name = "omp-places",
+    .summary = "a value for OMP_PLACES, cpus in the order of --order; needs topology.tree",
+    .emit = emit_places,
+};
+
+static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error *error) {
+    int *cpus = NULL;
+    size_t count = 0;
+    bj_status status = order_cpus(request, &cpus, &count, error);
+    if (status == BJ_OK)
+        fputs("# Slots are the operating system's cpu numbers, for Open MPI 4: --mca rmaps_rank_file_physical 1.\n"
+              "# Open MPI 5 takes logical indexes only: there this holds only where hwloc numbers the cpus alike.\n",
+              out);
+    for (size_t i = 0; i < count && status == BJ_OK; i++)
+        fprintf(out, "rank %zu=%s slot=%d\n", i, request->options.host, cpus[i]);
+    free(cpus);
+    return status;
+}
+
+const bj_emitter bj_emitter_rankfile = {
+    .name = "rankfile",
+    .summary = "a rankfile for Open MPI, cpus in the order of --order; needs topology.tree",
+    .emit = emit_ranks,
+};

@@ -134,7 +134,7 @@ bj_status bj_profile_read_fields(const bj_json_place *whole, const json_t *root,
     bj_status status = BJ_OK;
     for (size_t i = 0; i < FIELD_COUNT && status == BJ_OK; i++) {
         const json_t *section = json_object_get(root, fields[i].section);
-        bj_json_place at = {whole->file, fields[i].section, whole->error};
+        bj_json_place at = bj_json_enter(whole, fields[i].section);
         if (section == NULL)
             continue;
         status = bj_json_check_object(&at, section);

@@ -2,7 +2,7 @@
 #ifndef BJ_PROFILE_PROFILE_FIELDS_H
 #define BJ_PROFILE_PROFILE_FIELDS_H
 
-#include "profile/json_read.h"
+#include "base/json_read.h"
 #include "profile/json_text.h"
 #include "profile/profile.h"
 

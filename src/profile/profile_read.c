@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json_size.h"
-#include "profile/json_read.h"
+#include "base/json_read.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 #include "profile/profile_upgrade.h"
@@ -31,20 +30,13 @@ static bool is_identifier(const char *text) {
     return text[0] != '\0';
 }
 
-/* Where an entry of a section is, for complaints about it. */
-typedef struct {
-    bj_json_place at;
-    char text[160];
-} entry_place;
-
 /* The entry must be an object whose name is an identifier below `room` bytes. */
 static bj_status enter(const bj_json_place *section, const char *name, const json_t *value, size_t room,
-                       entry_place *entry) {
-    snprintf(entry->text, sizeof entry->text, "%s.%s", section->place, name);
-    entry->at = (bj_json_place){section->file, entry->text, section->error};
+                       bj_json_place *entry) {
+    *entry = bj_json_enter(section, name);
     if (!is_identifier(name) || strlen(name) >= room)
-        return bj_json_expected(&entry->at, NULL, "a name of 1 to %zu printable ASCII characters", room - 1);
-    return bj_json_check_object(&entry->at, value);
+        return bj_json_expected(entry, NULL, "a name of 1 to %zu printable ASCII characters", room - 1);
+    return bj_json_check_object(entry, value);
 }
 
 static bj_status read_interval(const bj_json_place *at, const json_t *object, bj_answer *answer) {
@@ -138,16 +130,16 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_a
 }
 
 static bj_status read_answer(const bj_json_place *section, const char *key, const json_t *value, bj_profile *profile) {
-    entry_place entry = {.text = ""};
+    bj_json_place at;
     bj_answer *answer = NULL;
     char unit[sizeof answer->unit];
-    bj_status status = enter(section, key, value, sizeof answer->key, &entry);
+    bj_status status = enter(section, key, value, sizeof answer->key, &at);
     if (status == BJ_OK)
-        status = bj_json_require_text(&entry.at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
+        status = bj_json_require_text(&at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
     if (status == BJ_OK)
         status = bj_data_put_answer(&profile->answers, key, unit, &answer, section->error);
     if (status == BJ_OK)
-        status = fill_answer(&entry.at, value, answer);
+        status = fill_answer(&at, value, answer);
     return status;
 }
 
@@ -234,44 +226,42 @@ static bj_status read_attributes(const bj_json_place *at, const json_t *object, 
 }
 
 static bj_status read_curve(const bj_json_place *section, const char *id, const json_t *value, bj_profile *profile) {
-    entry_place entry = {.text = ""};
-    const bj_json_place *at = &entry.at;
+    bj_json_place at;
     bj_curve *curve = NULL;
     char probe[sizeof curve->probe] = "";
-    bj_status status = enter(section, id, value, sizeof curve->id, &entry);
+    bj_status status = enter(section, id, value, sizeof curve->id, &at);
     if (status == BJ_OK)
-        status = bj_json_require_text(at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
+        status = bj_json_require_text(&at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
     if (status == BJ_OK)
         status = bj_data_add_curve(&profile->curves, id, probe, &curve, section->error);
     if (status == BJ_OK)
-        status = read_axis(at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
+        status = read_axis(&at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
     if (status == BJ_OK)
-        status = read_axis(at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
+        status = read_axis(&at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
     if (status == BJ_OK)
-        status = read_attributes(at, value, curve);
+        status = read_attributes(&at, value, curve);
     if (status == BJ_OK)
-        status = read_samples(at, value, curve);
+        status = read_samples(&at, value, curve);
     return status;
 }
 
 static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
-    entry_place entry = {.text = ""};
-    const bj_json_place *at = &entry.at;
+    bj_json_place at;
     bj_probe_record *record = NULL;
     uint64_t revision = 0;
-    bj_status status = enter(section, name, value, sizeof record->name, &entry);
+    bj_status status = enter(section, name, value, sizeof record->name, &at);
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, name, &record, section->error);
     if (status == BJ_OK)
-        status = read_status(at, value, &record->status);
+        status = read_status(&at, value, &record->status);
     if (status == BJ_OK)
-        status = bj_json_read_u64(at, value, "revision", UINT_MAX, &revision);
+        status = bj_json_read_u64(&at, value, "revision", UINT_MAX, &revision);
     if (status == BJ_OK)
-        status = bj_json_read_number(at, value, "seconds", false, &record->seconds, NULL);
+        status = bj_json_read_number(&at, value, "seconds", false, &record->seconds, NULL);
     if (status == BJ_OK && record->seconds < 0)
-        return bj_json_expected(at, "seconds", "a number from 0");
+        return bj_json_expected(&at, "seconds", "a number from 0");
     if (status == BJ_OK)
-        status = bj_json_read_text(at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
+        status = bj_json_read_text(&at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
     if (status == BJ_OK)
         record->revision = (unsigned)revision;
     return status;
@@ -285,7 +275,7 @@ static bj_status read_section(const bj_json_place *whole, const json_t *root, co
     json_t *section = json_object_get(root, name);
     if (section == NULL)
         return BJ_OK;
-    bj_json_place at = {whole->file, name, whole->error};
+    bj_json_place at = bj_json_enter(whole, name);
     bj_status status = bj_json_check_object(&at, section);
     if (status == BJ_OK && json_object_size(section) > most)
         return bj_json_expected(&at, NULL, "at most %zu entries", most);
@@ -321,35 +311,14 @@ static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_prof
     return status;
 }
 
-static bj_status check_size(const bj_json_place *at, const char *text, size_t length) {
-    bj_json_size size = bj_base_measure_json(text, length);
-    if (size.depth > MAX_DEPTH)
-        return bj_json_expected(at, NULL, "at most %d levels of nesting", MAX_DEPTH);
-    if (size.containers > MAX_CONTAINERS)
-        return bj_json_expected(at, NULL, "at most %d lists and objects", MAX_CONTAINERS);
-    if (size.members > MAX_MEMBERS)
-        return bj_json_expected(at, NULL, "at most %d members of objects", MAX_MEMBERS);
-    if (size.values > MAX_VALUES)
-        return bj_json_expected(at, NULL, "at most %d values", MAX_VALUES);
-    return BJ_OK;
-}
-
 bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile, bj_error *error) {
     bj_profile_free(profile);
-    if (length == 0)
-        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: line 1: expected a profile, found an empty file", name);
-    bj_json_place at = {name, "", error};
-    bj_status status = check_size(&at, text, length);
+    static const bj_json_size most = {MAX_DEPTH, MAX_CONTAINERS, MAX_MEMBERS, MAX_VALUES};
+    bj_json_place at = {.file = name, .error = error};
+    json_t *root = NULL;
+    bj_status status = bj_json_parse(&at, "a profile", text, length, &most, &root);
     if (status != BJ_OK)
         return status;
-    json_error_t problem;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
-    if (root == NULL) {
-        (void)bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: line %d, column %d: expected JSON: %s", name,
-                                problem.line, problem.column, problem.text);
-        bj_json_make_line(error);
-        return BJ_ERR_INPUT;
-    }
     status = read_whole(&at, root, profile);
     json_decref(root);
     if (status == BJ_OK)

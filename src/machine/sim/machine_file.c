@@ -9,6 +9,7 @@
 
 /* The largest file of the zoo is a few KiB; this only keeps a wrong file from costing memory. */
 enum { MAX_FILE_BYTES = 1 << 20 };
+static const bj_json_size most = {16, MAX_FILE_BYTES, MAX_FILE_BYTES, MAX_FILE_BYTES};
 
 static void set_defaults(bj_sim_spec *spec) {
     spec->clock_ghz = 1.0;
@@ -25,22 +26,16 @@ static void set_defaults(bj_sim_spec *spec) {
     spec->spike_factor = 10;
 }
 
-static bj_status check_cpus(const bj_sim_reader *reader, const bj_sim_spec *spec) {
-    bj_sim_place top = bj_sim_place_top();
+static bj_status check_cpus(const bj_json_place *at, const bj_sim_spec *spec) {
     const struct {
         const char *name;
         uint64_t value;
     } divisors[] = {{"smt", spec->smt}, {"numa_nodes", spec->numa_nodes}, {"sockets", spec->sockets}};
-    for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++) {
-        if (spec->cpus % divisors[i].value != 0) {
-            bj_sim_place place = bj_sim_place_in(&top, divisors[i].name);
-            return bj_sim_expected(reader, &place, "a divisor of cpus (%d)", (int)spec->cpus);
-        }
-    }
-    if (spec->cpus % (spec->sockets * spec->smt) != 0) {
-        bj_sim_place place = bj_sim_place_in(&top, "sockets");
-        return bj_sim_expected(reader, &place, "whole cores in each socket");
-    }
+    for (size_t i = 0; i < sizeof divisors / sizeof divisors[0]; i++)
+        if (spec->cpus % divisors[i].value != 0)
+            return bj_json_expected(at, divisors[i].name, "a divisor of cpus (%d)", (int)spec->cpus);
+    if (spec->cpus % (spec->sockets * spec->smt) != 0)
+        return bj_json_expected(at, "sockets", "whole cores in each socket");
     return BJ_OK;
 }
 
@@ -54,46 +49,45 @@ static const struct {
 };
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
 
-static bj_status read_top(const bj_sim_reader *reader, json_t *root, bj_sim_spec *spec) {
+static bj_status read_top(const bj_json_place *at, json_t *root, bj_sim_spec *spec) {
     json_t *values[SECTION_COUNT] = {NULL};
     static const char *const formats[] = {"blackjack-machine/1", NULL};
     int format = 0;
-    bj_sim_field fields[SECTION_COUNT + 12] = {
-        {.name = "format", .kind = BJ_SIM_FIELD_CHOICE, .target = &format, .choices = formats},
-        {.name = "name", .kind = BJ_SIM_FIELD_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
-        {.name = "summary", .kind = BJ_SIM_FIELD_TEXT, .target = spec->summary, .room = sizeof spec->summary},
-        {"clock_ghz", BJ_SIM_FIELD_NUMBER, &spec->clock_ghz, 0.001, 100, NULL, 0, false},
-        {"cpus", BJ_SIM_FIELD_COUNT, &spec->cpus, 1, BJ_SIM_MAX_CPUS, NULL, 0, false},
-        {"smt", BJ_SIM_FIELD_COUNT, &spec->smt, 1, 16, NULL, 0, false},
-        {"numa_nodes", BJ_SIM_FIELD_COUNT, &spec->numa_nodes, 1, 256, NULL, 0, false},
-        {"sockets", BJ_SIM_FIELD_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
-        {"misses_in_flight", BJ_SIM_FIELD_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
-        {"walk", BJ_SIM_FIELD_NUMBER, &spec->page_walk_cycles, 0, 1e5, NULL, 0, false},
-        {"spill", BJ_SIM_FIELD_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
-        {"exchange_overlap", BJ_SIM_FIELD_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
+    bj_json_field fields[SECTION_COUNT + 12] = {
+        {.name = "format", .kind = BJ_JSON_CHOICE, .target = &format, .choices = formats},
+        {.name = "name", .kind = BJ_JSON_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
+        {.name = "summary", .kind = BJ_JSON_TEXT, .target = spec->summary, .room = sizeof spec->summary},
+        {"clock_ghz", BJ_JSON_NUMBER, &spec->clock_ghz, 0.001, 100, NULL, 0, false},
+        {"cpus", BJ_JSON_COUNT, &spec->cpus, 1, BJ_SIM_MAX_CPUS, NULL, 0, false},
+        {"smt", BJ_JSON_COUNT, &spec->smt, 1, 16, NULL, 0, false},
+        {"numa_nodes", BJ_JSON_COUNT, &spec->numa_nodes, 1, 256, NULL, 0, false},
+        {"sockets", BJ_JSON_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
+        {"misses_in_flight", BJ_JSON_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
+        {"walk", BJ_JSON_NUMBER, &spec->page_walk_cycles, 0, 1e5, NULL, 0, false},
+        {"spill", BJ_JSON_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
+        {"exchange_overlap", BJ_JSON_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
     };
     for (size_t i = 0; i < SECTION_COUNT; i++)
-        fields[12 + i] = (bj_sim_field){
+        fields[12 + i] = (bj_json_field){
             .name = sections[i].name,
-            .kind = BJ_SIM_FIELD_ANY,
+            .kind = BJ_JSON_ANY,
             .target = &values[i],
             .required = strcmp(sections[i].name, "caches") == 0,
         };
-    bj_sim_place top = bj_sim_place_top();
-    bj_status status = bj_sim_read_fields(reader, &top, root, fields, sizeof fields / sizeof fields[0]);
+    bj_status status = bj_json_read_fields(at, root, fields, sizeof fields / sizeof fields[0]);
     if (status == BJ_OK)
-        status = check_cpus(reader, spec);
+        status = check_cpus(at, spec);
     for (size_t i = 0; status == BJ_OK && i < SECTION_COUNT; i++) {
-        bj_sim_place place = bj_sim_place_in(&top, sections[i].name);
-        status = sections[i].read(reader, &place, values[i], spec);
+        bj_json_place inner = bj_json_enter(at, sections[i].name);
+        status = sections[i].read(&inner, values[i], spec);
     }
     return status;
 }
 
 bj_status bj_sim_parse_spec(const char *name, const char *text, size_t length, bj_sim_spec **spec, bj_error *error) {
-    bj_sim_reader reader = {.file = name, .error = error};
+    bj_json_place whole = {.file = name, .error = error};
     json_t *root = NULL;
-    bj_status status = bj_sim_parse_json(&reader, text, length, &root);
+    bj_status status = bj_json_parse(&whole, "a machine", text, length, &most, &root);
     if (status != BJ_OK)
         return status;
     bj_sim_spec *read = calloc(1, sizeof *read);
@@ -101,7 +95,7 @@ bj_status bj_sim_parse_spec(const char *name, const char *text, size_t length, b
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: no memory for the machine", name);
     } else {
         set_defaults(read);
-        status = read_top(&reader, root, read);
+        status = read_top(&whole, root, read);
     }
     json_decref(root);
     if (status == BJ_OK)

@@ -22,14 +22,14 @@ static int compare_ints(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static bj_status read_numbers(const bj_sim_reader *reader, const bj_sim_place *place, json_t *list, bj_sim_spec *spec) {
+static bj_status read_numbers(const bj_json_place *at, json_t *list, bj_sim_spec *spec) {
     if (json_array_size(list) != spec->cpus)
-        return bj_sim_expected(reader, place, "%" PRIu64 " OS numbers, one a cpu in tree order", spec->cpus);
+        return bj_json_expected(at, NULL, "%" PRIu64 " OS numbers, one a cpu in tree order", spec->cpus);
     for (size_t i = 0; i < spec->cpus; i++) {
         uint64_t number = 0;
-        bj_sim_place inner = bj_sim_place_at(place, i);
-        bj_sim_field field = {"", BJ_SIM_FIELD_COUNT, &number, 0, 65535, NULL, 0, false};
-        bj_status status = bj_sim_read_value(reader, &inner, json_array_get(list, i), &field);
+        bj_json_place inner = bj_json_enter_item(at, i);
+        bj_json_field field = {"", BJ_JSON_COUNT, &number, 0, 65535, NULL, 0, false};
+        bj_status status = bj_json_read_value(&inner, json_array_get(list, i), &field);
         if (status != BJ_OK)
             return status;
         spec->os_number[i] = (int)number;
@@ -39,23 +39,22 @@ static bj_status read_numbers(const bj_sim_reader *reader, const bj_sim_place *p
     qsort(sorted, spec->cpus, sizeof sorted[0], compare_ints);
     for (size_t i = 1; i < spec->cpus; i++) {
         if (sorted[i] == sorted[i - 1])
-            return bj_sim_expected(reader, place, "each OS number once, not %d again", sorted[i]);
+            return bj_json_expected(at, NULL, "each OS number once, not %d again", sorted[i]);
     }
     return BJ_OK;
 }
 
-bj_status bj_sim_read_numbering(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
-                                bj_sim_spec *spec) {
+bj_status bj_sim_read_numbering(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
     static const char *const choices[] = {"compact", "scatter", NULL};
     if (json_is_array(value)) {
         spec->numbering = BJ_SIM_EXPLICIT;
-        return read_numbers(reader, place, value, spec);
+        return read_numbers(at, value, spec);
     }
-    bj_sim_field field = {.kind = BJ_SIM_FIELD_CHOICE, .target = &spec->numbering, .choices = choices};
+    bj_json_field field = {.kind = BJ_JSON_CHOICE, .target = &spec->numbering, .choices = choices};
     if (value != NULL) {
-        bj_status status = bj_sim_read_value(reader, place, value, &field);
+        bj_status status = bj_json_read_value(at, value, &field);
         if (status != BJ_OK)
-            return bj_sim_expected(reader, place, "\"compact\", \"scatter\" or a list of OS numbers");
+            return bj_json_expected(at, NULL, "\"compact\", \"scatter\" or a list of OS numbers");
     }
     uint64_t cores = spec->cpus / spec->smt;
     uint64_t cores_in_socket = cores / spec->sockets;
@@ -69,186 +68,172 @@ bj_status bj_sim_read_numbering(const bj_sim_reader *reader, const bj_sim_place 
 }
 
 /* What one cache must be by itself. */
-static bj_status check_cache(const bj_sim_reader *reader, const bj_sim_place *place, bj_sim_cache_spec *cache) {
+static bj_status check_cache(const bj_json_place *at, bj_sim_cache_spec *cache) {
     if (!is_power_of_two(cache->line_bytes))
-        return bj_sim_expected(reader, place, "line to be a power of two");
+        return bj_json_expected(at, NULL, "line to be a power of two");
     if (cache->size_bytes % (cache->ways * cache->line_bytes) != 0)
-        return bj_sim_expected(reader, place, "size to be a multiple of ways * line");
+        return bj_json_expected(at, NULL, "size to be a multiple of ways * line");
     uint64_t most_sets = MOST_LINES / (cache->ways > LEAST_WAYS_STORED ? cache->ways : LEAST_WAYS_STORED);
     if (cache->size_bytes / (cache->ways * cache->line_bytes) > most_sets)
-        return bj_sim_expected(reader, place, "at most %" PRIu64 " lines", most_sets * cache->ways);
+        return bj_json_expected(at, NULL, "at most %" PRIu64 " lines", most_sets * cache->ways);
     if (cache->replacement == BJ_SIM_PLRU && cache->ways > 64)
-        return bj_sim_expected(reader, place, "at most 64 ways for plru");
+        return bj_json_expected(at, NULL, "at most 64 ways for plru");
     cache->sets = cache->size_bytes / (cache->ways * cache->line_bytes);
     return BJ_OK;
 }
 
 /* What a cache must be beside the nearer one. */
-static bj_status check_beside(const bj_sim_reader *reader, const bj_sim_place *place, const bj_sim_cache_spec *cache,
+static bj_status check_beside(const bj_json_place *at, const bj_sim_cache_spec *cache,
                               const bj_sim_cache_spec *nearer) {
     if (nearer == NULL)
-        return cache->policy == BJ_SIM_NEITHER
-                   ? BJ_OK
-                   : bj_sim_expected(reader, place, "policy \"neither\" at the first level");
+        return cache->policy == BJ_SIM_NEITHER ? BJ_OK
+                                               : bj_json_expected(at, NULL, "policy \"neither\" at the first level");
     if (cache->latency_cycles <= nearer->latency_cycles)
-        return bj_sim_expected(reader, place, "more latency than the nearer level's %g", nearer->latency_cycles);
+        return bj_json_expected(at, NULL, "more latency than the nearer level's %g", nearer->latency_cycles);
     if (cache->line_bytes < nearer->line_bytes)
-        return bj_sim_expected(reader, place, "a line no shorter than the nearer level's %" PRIu64, nearer->line_bytes);
+        return bj_json_expected(at, NULL, "a line no shorter than the nearer level's %" PRIu64, nearer->line_bytes);
     if (cache->policy == BJ_SIM_EXCLUSIVE && cache->line_bytes != nearer->line_bytes)
-        return bj_sim_expected(reader, place, "the nearer level's line %" PRIu64 " in an exclusive cache",
-                               nearer->line_bytes);
+        return bj_json_expected(at, NULL, "the nearer level's line %" PRIu64 " in an exclusive cache",
+                                nearer->line_bytes);
     if (cache->policy == BJ_SIM_INCLUSIVE && cache->size_bytes < nearer->size_bytes)
-        return bj_sim_expected(reader, place, "an inclusive cache no smaller than the nearer level");
+        return bj_json_expected(at, NULL, "an inclusive cache no smaller than the nearer level");
     if (cache->shared_by % nearer->shared_by != 0)
-        return bj_sim_expected(reader, place, "shared_by to be a multiple of the nearer level's %" PRIu64,
-                               nearer->shared_by);
+        return bj_json_expected(at, NULL, "shared_by to be a multiple of the nearer level's %" PRIu64,
+                                nearer->shared_by);
     return BJ_OK;
 }
 
-static bj_status read_cache(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec,
-                            size_t position) {
+static bj_status read_cache(const bj_json_place *at, json_t *value, size_t index, void *target) {
     static const char *const indexes[] = {"plain", "hashed", NULL};
     static const char *const mappings[] = {"virtual", "physical", NULL};
     static const char *const replacements[] = {"lru", "plru", "random", NULL};
     static const char *const policies[] = {"neither", "inclusive", "exclusive", NULL};
-    bj_sim_cache_spec *cache = &spec->caches[position];
-    *cache = (bj_sim_cache_spec){.level = position + 1, .line_bytes = 64, .ways = 8, .shared_by = spec->smt};
-    const bj_sim_field fields[] = {
-        {"level", BJ_SIM_FIELD_COUNT, &cache->level, (double)(position + 1), (double)(position + 1), NULL, 0, false},
-        {"size", BJ_SIM_FIELD_COUNT, &cache->size_bytes, 64, 0x1p36, NULL, 0, true},
-        {"line", BJ_SIM_FIELD_COUNT, &cache->line_bytes, 16, 4096, NULL, 0, false},
-        {"ways", BJ_SIM_FIELD_COUNT, &cache->ways, 1, BJ_SIM_MAX_WAYS, NULL, 0, false},
-        {"latency", BJ_SIM_FIELD_NUMBER, &cache->latency_cycles, 0.1, MOST_CYCLES, NULL, 0, true},
-        {"shared_by", BJ_SIM_FIELD_COUNT, &cache->shared_by, 1, (double)spec->cpus, NULL, 0, false},
-        {"index", BJ_SIM_FIELD_CHOICE, &cache->index, 0, 0, indexes, 0, false},
-        {"mapped", BJ_SIM_FIELD_CHOICE, &cache->mapped, 0, 0, mappings, 0, false},
-        {"replacement", BJ_SIM_FIELD_CHOICE, &cache->replacement, 0, 0, replacements, 0, false},
-        {"policy", BJ_SIM_FIELD_CHOICE, &cache->policy, 0, 0, policies, 0, false},
-        {"gbs", BJ_SIM_FIELD_NUMBER, &cache->gbs, 0, 1e6, NULL, 0, false},
+    bj_sim_spec *spec = target;
+    bj_sim_cache_spec *cache = &spec->caches[index];
+    const double level = (double)index + 1;
+    spec->cache_count = index + 1;
+    *cache = (bj_sim_cache_spec){.level = index + 1, .line_bytes = 64, .ways = 8, .shared_by = spec->smt};
+    const bj_json_field fields[] = {
+        {"level", BJ_JSON_COUNT, &cache->level, level, level, NULL, 0, false},
+        {"size", BJ_JSON_COUNT, &cache->size_bytes, 64, 0x1p36, NULL, 0, true},
+        {"line", BJ_JSON_COUNT, &cache->line_bytes, 16, 4096, NULL, 0, false},
+        {"ways", BJ_JSON_COUNT, &cache->ways, 1, BJ_SIM_MAX_WAYS, NULL, 0, false},
+        {"latency", BJ_JSON_NUMBER, &cache->latency_cycles, 0.1, MOST_CYCLES, NULL, 0, true},
+        {"shared_by", BJ_JSON_COUNT, &cache->shared_by, 1, (double)spec->cpus, NULL, 0, false},
+        {"index", BJ_JSON_CHOICE, &cache->index, 0, 0, indexes, 0, false},
+        {"mapped", BJ_JSON_CHOICE, &cache->mapped, 0, 0, mappings, 0, false},
+        {"replacement", BJ_JSON_CHOICE, &cache->replacement, 0, 0, replacements, 0, false},
+        {"policy", BJ_JSON_CHOICE, &cache->policy, 0, 0, policies, 0, false},
+        {"gbs", BJ_JSON_NUMBER, &cache->gbs, 0, 1e6, NULL, 0, false},
     };
-    bj_status status = bj_sim_read_fields(reader, place, value, fields, FIELD_COUNT(fields));
+    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
     if (status == BJ_OK)
-        status = check_cache(reader, place, cache);
+        status = check_cache(at, cache);
     if (status == BJ_OK)
-        status = check_beside(reader, place, cache, position > 0 ? cache - 1 : NULL);
+        status = check_beside(at, cache, index > 0 ? cache - 1 : NULL);
     if (status == BJ_OK && spec->cpus % cache->shared_by != 0)
-        status = bj_sim_expected(reader, place, "shared_by to divide cpus (%" PRIu64 ")", spec->cpus);
+        status = bj_json_expected(at, NULL, "shared_by to divide cpus (%" PRIu64 ")", spec->cpus);
     if (status == BJ_OK && cache->line_bytes > spec->page_bytes)
-        status = bj_sim_expected(reader, place, "a line no longer than a page");
+        status = bj_json_expected(at, NULL, "a line no longer than a page");
     return status;
 }
 
-bj_status bj_sim_read_caches(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
-    json_t *list = NULL;
-    const bj_sim_field field = {"", BJ_SIM_FIELD_LIST, &list, 1, BJ_SIM_MAX_CACHES, NULL, 0, false};
-    bj_status status = bj_sim_read_value(reader, place, value, &field);
-    for (size_t i = 0; status == BJ_OK && i < json_array_size(list); i++) {
-        bj_sim_place inner = bj_sim_place_at(place, i);
-        status = read_cache(reader, &inner, json_array_get(list, i), spec, i);
-        spec->cache_count = i + 1;
-    }
+bj_status bj_sim_read_caches(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    return bj_json_read_items(at, value, 1, BJ_SIM_MAX_CACHES, read_cache, spec);
+}
+
+static bj_status read_domain(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    bj_sim_spec *spec = target;
+    bj_sim_domain_spec *domain = &spec->domains[index];
+    const bj_json_field fields[] = {
+        {"shared_by", BJ_JSON_COUNT, &domain->shared_by, 1, (double)spec->cpus, NULL, 0, true},
+        {"gbs", BJ_JSON_NUMBER, &domain->gbs, 0.001, 1e6, NULL, 0, true},
+    };
+    spec->domain_count = index + 1;
+    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
+    if (status == BJ_OK &&
+        (spec->cpus % domain->shared_by != 0 || (index > 0 && domain->shared_by % domain[-1].shared_by != 0)))
+        return bj_json_expected(at, NULL, "shared_by to divide cpus and be a multiple of the nearer one's");
     return status;
 }
 
-static bj_status read_domains(const bj_sim_reader *reader, const bj_sim_place *place, json_t *list, bj_sim_spec *spec) {
-    uint64_t nearer = 1;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        bj_sim_domain_spec *domain = &spec->domains[i];
-        const bj_sim_field fields[] = {
-            {"shared_by", BJ_SIM_FIELD_COUNT, &domain->shared_by, 1, (double)spec->cpus, NULL, 0, true},
-            {"gbs", BJ_SIM_FIELD_NUMBER, &domain->gbs, 0.001, 1e6, NULL, 0, true},
-        };
-        bj_sim_place inner = bj_sim_place_at(place, i);
-        bj_status status = bj_sim_read_fields(reader, &inner, json_array_get(list, i), fields, FIELD_COUNT(fields));
-        if (status != BJ_OK)
-            return status;
-        if (spec->cpus % domain->shared_by != 0 || domain->shared_by % nearer != 0)
-            return bj_sim_expected(reader, &inner, "shared_by to divide cpus and be a multiple of the nearer one's");
-        nearer = domain->shared_by;
-        spec->domain_count = i + 1;
-    }
-    return BJ_OK;
-}
-
-bj_status bj_sim_read_memory(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
+bj_status bj_sim_read_memory(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
     double last = spec->caches[spec->cache_count - 1].latency_cycles;
     spec->memory_latency_cycles = 4 * last > 200 ? 4 * last : 200;
     json_t *domains = NULL;
-    const bj_sim_field fields[] = {
-        {"latency", BJ_SIM_FIELD_NUMBER, &spec->memory_latency_cycles, 0.1, MOST_CYCLES, NULL, 0, false},
-        {"remote_latency", BJ_SIM_FIELD_NUMBER, &spec->memory_remote_latency_cycles, 0.1, MOST_CYCLES, NULL, 0, false},
-        {"cpu_gbs", BJ_SIM_FIELD_NUMBER, &spec->memory_cpu_gbs, 0.001, 1e6, NULL, 0, false},
-        {"domains", BJ_SIM_FIELD_LIST, &domains, 0, BJ_SIM_MAX_DOMAINS, NULL, 0, false},
+    const bj_json_field fields[] = {
+        {"latency", BJ_JSON_NUMBER, &spec->memory_latency_cycles, 0.1, MOST_CYCLES, NULL, 0, false},
+        {"remote_latency", BJ_JSON_NUMBER, &spec->memory_remote_latency_cycles, 0.1, MOST_CYCLES, NULL, 0, false},
+        {"cpu_gbs", BJ_JSON_NUMBER, &spec->memory_cpu_gbs, 0.001, 1e6, NULL, 0, false},
+        {"domains", BJ_JSON_ANY, &domains, 0, 0, NULL, 0, false},
     };
-    bj_status status = value == NULL ? BJ_OK : bj_sim_read_fields(reader, place, value, fields, FIELD_COUNT(fields));
+    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
     if (status != BJ_OK)
         return status;
     if (spec->memory_latency_cycles <= last)
-        return bj_sim_expected(reader, place, "more latency than the last cache's %g", last);
+        return bj_json_expected(at, NULL, "more latency than the last cache's %g", last);
     if (spec->memory_remote_latency_cycles == 0)
         spec->memory_remote_latency_cycles = spec->memory_latency_cycles;
     if (spec->memory_remote_latency_cycles < spec->memory_latency_cycles)
-        return bj_sim_expected(reader, place, "remote_latency no less than latency");
-    bj_sim_place inner = bj_sim_place_in(place, "domains");
-    return domains == NULL ? BJ_OK : read_domains(reader, &inner, domains, spec);
+        return bj_json_expected(at, NULL, "remote_latency no less than latency");
+    bj_json_place inner = bj_json_enter(at, "domains");
+    return bj_json_read_items(&inner, domains, 0, BJ_SIM_MAX_DOMAINS, read_domain, spec);
 }
 
-bj_status bj_sim_read_page(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
+bj_status bj_sim_read_page(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
     static const char *const frames[] = {"random", "contiguous", "coloured", NULL};
-    const bj_sim_field fields[] = {
-        {"base", BJ_SIM_FIELD_COUNT, &spec->page_bytes, 4096, 0x1p24, NULL, 0, false},
-        {"huge", BJ_SIM_FIELD_COUNT, &spec->huge_bytes, 0, 0x1p30, NULL, 0, false},
-        {"frames", BJ_SIM_FIELD_CHOICE, &spec->frames, 0, 0, frames, 0, false},
+    const bj_json_field fields[] = {
+        {"base", BJ_JSON_COUNT, &spec->page_bytes, 4096, 0x1p24, NULL, 0, false},
+        {"huge", BJ_JSON_COUNT, &spec->huge_bytes, 0, 0x1p30, NULL, 0, false},
+        {"frames", BJ_JSON_CHOICE, &spec->frames, 0, 0, frames, 0, false},
     };
-    bj_status status = value == NULL ? BJ_OK : bj_sim_read_fields(reader, place, value, fields, FIELD_COUNT(fields));
+    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
     if (status != BJ_OK)
         return status;
     if (!is_power_of_two(spec->page_bytes))
-        return bj_sim_expected(reader, place, "base to be a power of two");
+        return bj_json_expected(at, NULL, "base to be a power of two");
     if (spec->huge_bytes != 0 && (!is_power_of_two(spec->huge_bytes) || spec->huge_bytes <= spec->page_bytes))
-        return bj_sim_expected(reader, place, "huge to be 0 or a power of two above base");
+        return bj_json_expected(at, NULL, "huge to be 0 or a power of two above base");
     return BJ_OK;
 }
 
-bj_status bj_sim_read_tlbs(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value, bj_sim_spec *spec) {
-    json_t *list = NULL;
-    const bj_sim_field field = {"", BJ_SIM_FIELD_LIST, &list, 0, BJ_SIM_MAX_TLBS, NULL, 0, false};
-    bj_status status = value == NULL ? BJ_OK : bj_sim_read_value(reader, place, value, &field);
-    for (size_t i = 0; status == BJ_OK && i < json_array_size(list); i++) {
-        bj_sim_tlb_spec *tlb = &spec->tlbs[i];
-        const bj_sim_field fields[] = {
-            {"entries", BJ_SIM_FIELD_COUNT, &tlb->entries, 1, BJ_SIM_MAX_TLB_ENTRIES, NULL, 0, true},
-            {"ways", BJ_SIM_FIELD_COUNT, &tlb->ways, 0, BJ_SIM_MAX_TLB_ENTRIES, NULL, 0, false},
-            {"latency", BJ_SIM_FIELD_NUMBER, &tlb->latency_cycles, 0, 1e4, NULL, 0, false},
-        };
-        bj_sim_place inner = bj_sim_place_at(place, i);
-        status = bj_sim_read_fields(reader, &inner, json_array_get(list, i), fields, FIELD_COUNT(fields));
-        if (status != BJ_OK)
-            return status;
-        if (tlb->ways == 0)
-            tlb->ways = tlb->entries;
-        if (tlb->entries % tlb->ways != 0)
-            return bj_sim_expected(reader, &inner, "entries to be a multiple of ways");
-        if (tlb->ways != tlb->entries && tlb->ways > BJ_SIM_MAX_WAYS)
-            return bj_sim_expected(reader, &inner, "at most %d ways, or 0 for full", BJ_SIM_MAX_WAYS);
-        spec->tlb_count = i + 1;
-    }
+static bj_status read_tlb(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    bj_sim_spec *spec = target;
+    bj_sim_tlb_spec *tlb = &spec->tlbs[index];
+    const bj_json_field fields[] = {
+        {"entries", BJ_JSON_COUNT, &tlb->entries, 1, BJ_SIM_MAX_TLB_ENTRIES, NULL, 0, true},
+        {"ways", BJ_JSON_COUNT, &tlb->ways, 0, BJ_SIM_MAX_TLB_ENTRIES, NULL, 0, false},
+        {"latency", BJ_JSON_NUMBER, &tlb->latency_cycles, 0, 1e4, NULL, 0, false},
+    };
+    spec->tlb_count = index + 1;
+    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
+    if (status != BJ_OK)
+        return status;
+    if (tlb->ways == 0)
+        tlb->ways = tlb->entries;
+    if (tlb->entries % tlb->ways != 0)
+        return bj_json_expected(at, NULL, "entries to be a multiple of ways");
+    if (tlb->ways != tlb->entries && tlb->ways > BJ_SIM_MAX_WAYS)
+        return bj_json_expected(at, NULL, "at most %d ways, or 0 for full", BJ_SIM_MAX_WAYS);
+    return BJ_OK;
+}
+
+bj_status bj_sim_read_tlbs(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    return bj_json_read_items(at, value, 0, BJ_SIM_MAX_TLBS, read_tlb, spec);
+}
+
+static bj_status read_prefetcher(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    static const char *const names[] = {"next_line", "adjacent", "stride", "region", NULL};
+    bj_sim_spec *spec = target;
+    int which = 0;
+    const bj_json_field choice = {.kind = BJ_JSON_CHOICE, .target = &which, .choices = names};
+    (void)index;
+    bj_status status = bj_json_read_value(at, value, &choice);
+    if (status == BJ_OK)
+        spec->prefetchers |= 1u << which;
     return status;
 }
 
-bj_status bj_sim_read_prefetchers(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
-                                  bj_sim_spec *spec) {
-    static const char *const names[] = {"next_line", "adjacent", "stride", "region", NULL};
-    json_t *list = NULL;
-    const bj_sim_field field = {"", BJ_SIM_FIELD_LIST, &list, 0, 4, NULL, 0, false};
-    bj_status status = value == NULL ? BJ_OK : bj_sim_read_value(reader, place, value, &field);
-    for (size_t i = 0; status == BJ_OK && i < json_array_size(list); i++) {
-        int which = 0;
-        bj_sim_place inner = bj_sim_place_at(place, i);
-        const bj_sim_field choice = {.kind = BJ_SIM_FIELD_CHOICE, .target = &which, .choices = names};
-        status = bj_sim_read_value(reader, &inner, json_array_get(list, i), &choice);
-        if (status == BJ_OK)
-            spec->prefetchers |= 1u << which;
-    }
-    return status;
+bj_status bj_sim_read_prefetchers(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    return bj_json_read_items(at, value, 0, 4, read_prefetcher, spec);
 }

@@ -2,12 +2,11 @@
 #ifndef BJ_MACHINE_SIM_MACHINE_SECTIONS_H
 #define BJ_MACHINE_SIM_MACHINE_SECTIONS_H
 
+#include "base/json_read.h"
 #include "machine/sim/machine_file.h"
-#include "machine/sim/machine_json.h"
 
 /* `value` is NULL where the file does not have the section: defaults may depend on others. */
-typedef bj_status bj_sim_read_section(const bj_sim_reader *reader, const bj_sim_place *place, json_t *value,
-                                      bj_sim_spec *spec);
+typedef bj_status bj_sim_read_section(const bj_json_place *at, json_t *value, bj_sim_spec *spec);
 
 /* Every section by its name in the file, in the order in which they need each other; cpus, smt and sockets are read
  * before them. The functions bj_sim_read_<name> (machine_memory.c, machine_extras.c) and the table in machine_file.c

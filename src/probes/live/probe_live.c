@@ -101,16 +101,12 @@ static bj_status explore_types(live_run *run, bj_error *error) {
         bj_curve *curve;
         bj_error trouble = {""};
         list_points(run, t);
-        status = measure_calls(run, first, 0, &trouble);
-        if (status == BJ_OK)
-            continue;
-        run->point_count = first;
-        if (status != BJ_ERR_UNSUPPORTED && status != BJ_ERR_FAILED)
-            return bj_base_set_error(error, status, "%s", trouble.text);
-        const char *outcome = status == BJ_ERR_UNSUPPORTED ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG;
+        bj_status tried = measure_calls(run, first, 0, &trouble);
+        if (tried != BJ_OK)
+            run->point_count = first;
         status = open_curve(run, t, &curve, error);
         if (status == BJ_OK)
-            status = bj_data_set_attribute_text(curve, BJ_OUTCOME, outcome, error);
+            status = bj_kit_keep_outcome(curve, tried, &trouble, error);
     }
     return status;
 }

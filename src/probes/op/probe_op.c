@@ -106,15 +106,10 @@ static bj_status measure_family(void *context, const uint32_t *families, size_t 
     (void)count;
     for (uint32_t i = 0; i < bj_op_families[family].abreast; i++)
         points[i] = make_point(family, i + 1);
-    bj_status status = run_points(run, points, bj_op_families[family].abreast, &trouble);
+    bj_status tried = run_points(run, points, bj_op_families[family].abreast, &trouble);
+    bj_status status = open_curve(run, family, BJ_UNROLL_TWICE, &curve, error);
     if (status == BJ_OK)
-        return BJ_OK;
-    if (status != BJ_ERR_UNSUPPORTED && status != BJ_ERR_FAILED)
-        return bj_base_set_error(error, status, "%s", trouble.text);
-    const char *outcome = status == BJ_ERR_UNSUPPORTED ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG;
-    status = open_curve(run, family, BJ_UNROLL_TWICE, &curve, error);
-    if (status == BJ_OK)
-        status = bj_data_set_attribute_text(curve, BJ_OUTCOME, outcome, error);
+        status = bj_kit_keep_outcome(curve, tried, &trouble, error);
     return status == BJ_OK ? open_curve(run, family, BJ_UNROLL_ONCE, &curve, error) : status;
 }
 

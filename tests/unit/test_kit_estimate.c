@@ -73,6 +73,34 @@ static void support_at_its_borders(void **state) {
     assert_int_equal(bj_kit_judge_support(0.899), BJ_CONFIDENCE_LOW);
 }
 
+static double take_mean(void *context, const size_t *index, size_t count) {
+    const double *values = context;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[index[i]];
+    return sum / (double)count;
+}
+
+static void whole_numbers_agree_when_rounded(void **state) {
+    (void)state;
+    double near[] = {8.1, 7.9, 8.2, 7.8, 8.1, 7.9, 8, 8}, between[] = {8.4, 8.6, 8.3, 8.7, 8.4, 8.6, 8.5, 8.5};
+    bj_estimate found;
+    bj_estimate_request request = {.rounds = 8, .seed = 1, .whole = true, .statistic = take_mean, .context = near};
+    assert_int_equal(bj_kit_estimate(&request, &found, &error), BJ_OK);
+    assert_true(found.support == 1);
+    request.context = between;
+    assert_int_equal(bj_kit_estimate(&request, &found, &error), BJ_OK);
+    assert_true(found.support > 0.2 && found.support < 0.8);
+}
+
+static void large_tables_get_fewer_resamples(void **state) {
+    (void)state;
+    assert_int_equal(bj_kit_afford_resamples(0), BJ_KIT_RESAMPLES);
+    assert_int_equal(bj_kit_afford_resamples(40000), BJ_KIT_RESAMPLES);
+    assert_in_range(bj_kit_afford_resamples(100000), 190, 200);
+    assert_int_equal(bj_kit_afford_resamples(SIZE_MAX / 2), 20);
+}
+
 /* NaN from a resample is no agreement. */
 static double answer_seldom(void *context, const size_t *index, size_t count) {
     (void)context;
@@ -132,10 +160,16 @@ static void answers_are_filled_refused_and_called_unstable(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds_that_agree_earn_high), cmocka_unit_test(few_rounds_are_low),
-        cmocka_unit_test(rounds_that_differ_are_low),  cmocka_unit_test(no_high_beside_a_wide_interval),
-        cmocka_unit_test(support_at_its_borders),      cmocka_unit_test(resamples_without_an_answer_do_not_agree),
-        cmocka_unit_test(points_without_samples),      cmocka_unit_test(answers_are_filled_refused_and_called_unstable),
+        cmocka_unit_test(rounds_that_agree_earn_high),
+        cmocka_unit_test(few_rounds_are_low),
+        cmocka_unit_test(rounds_that_differ_are_low),
+        cmocka_unit_test(no_high_beside_a_wide_interval),
+        cmocka_unit_test(support_at_its_borders),
+        cmocka_unit_test(resamples_without_an_answer_do_not_agree),
+        cmocka_unit_test(whole_numbers_agree_when_rounded),
+        cmocka_unit_test(large_tables_get_fewer_resamples),
+        cmocka_unit_test(points_without_samples),
+        cmocka_unit_test(answers_are_filled_refused_and_called_unstable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

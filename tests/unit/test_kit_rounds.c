@@ -218,6 +218,24 @@ static void walks_fill_the_arena_and_no_more(void **state) {
     close_rounds(&m, &made);
 }
 
+static void what_is_not_there_becomes_an_outcome(void **state) {
+    (void)state;
+    const bj_error trouble = {"no memory"};
+    bj_error error = {""};
+    bj_curves curves = {0};
+    bj_curve *curve;
+    assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
+    assert_int_equal(bj_kit_keep_outcome(curve, BJ_OK, &trouble, &error), BJ_OK);
+    assert_int_equal(curve->attribute_count, 0);
+    assert_int_equal(bj_kit_keep_outcome(curve, BJ_ERR_FAILED, &trouble, &error), BJ_OK);
+    assert_true(bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG));
+    assert_int_equal(bj_kit_keep_outcome(curve, BJ_ERR_UNSUPPORTED, &trouble, &error), BJ_OK);
+    assert_true(bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED));
+    assert_int_equal(bj_kit_keep_outcome(curve, BJ_ERR_RESOURCE, &trouble, &error), BJ_ERR_RESOURCE);
+    assert_non_null(strstr(error.text, "no memory"));
+    bj_data_free_curves(&curves);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_round_has_every_point_in_an_order_of_its_own),
@@ -228,6 +246,7 @@ int main(void) {
         cmocka_unit_test(interruption_and_trouble_end_it),
         cmocka_unit_test(pages_that_are_no_longer_granted_end_the_rounds),
         cmocka_unit_test(walks_fill_the_arena_and_no_more),
+        cmocka_unit_test(what_is_not_there_becomes_an_outcome),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
-/* Live variables: the onset of spills on made-up curves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
+/* Live variables: the onset of spills on made-up curves, and what is measured of a simulated machine. */
+#include "measure_fixture.h"
 
 #include "base/random.h"
 #include "probes/live/live_answer.h"
@@ -129,6 +120,41 @@ static void test_no_rise_is_undetermined(void **state) {
     assert_non_null(strstr(answer.reason, "does not rise"));
 }
 
+static const char *const machine_text =
+    "{\"name\": \"registers\", \"cpus\": 2, \"clock_ghz\": 2.0, \"caches\": [{\"size\": 32768, \"ways\": 8, "
+    "\"latency\": 4}], \"memory\": {\"latency\": 200}, \"ops\": {\"int32.add\": {\"latency\": 1, \"per_cycle\": 4}, "
+    "\"double.add\": {\"latency\": 4, \"per_cycle\": 2}}, \"registers\": {\"int64\": 13, \"double\": 15}}";
+enum { ROUNDS = 6, LATE = 3 };
+
+static void test_measuring(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, machine_text, 2 * TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "live"), BJ_OK);
+    assert_int_equal(get_curve(&m, "live.double")->round_count, ROUNDS);
+    assert_int_equal(get_curve(&m, "live.double")->x_count, BJ_LIVE_MOST - BJ_LIVE_LEAST + 1);
+    assert_int_equal(get_curve(&m, "live.int32")->round_count, 0);
+    assert_true(bj_data_has_attribute_text(get_curve(&m, "live.int32"), BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED));
+    close_measuring(&m);
+    expect_steady_progress("live", machine_text, 2 * TESTED_MIB);
+    expect_interruption("live", machine_text, 2 * TESTED_MIB);
+    expect_deadline("live", "live.double", machine_text, 2 * TESTED_MIB);
+}
+
+/* The types that the machine does not have are not asked again. */
+static void test_late_rounds(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, machine_text, 2 * TESTED_MIB);
+    expect_late_rounds(&m, "live", LATE);
+    assert_int_equal(get_curve(&m, "live.int64")->round_count, ROUNDS + LATE);
+    run_analysis(&m.made, "live");
+    assert_true(get_answer(&m.made, "live.int64")->value == 13);
+    assert_true(get_answer(&m.made, "live.double")->value == 15);
+    assert_int_equal(get_answer(&m.made, "live.int32")->status, BJ_ANSWER_UNSUPPORTED);
+    close_measuring(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ramps_and_jumps),
@@ -137,6 +163,8 @@ int main(void) {
         cmocka_unit_test(test_ripples_are_no_spills),
         cmocka_unit_test(test_confidence),
         cmocka_unit_test(test_no_rise_is_undetermined),
+        cmocka_unit_test(test_measuring),
+        cmocka_unit_test(test_late_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
-/* Operations: answers from made-up samples, and what makes them fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <math.h>
+/* Operations: answers from made-up samples, what makes them fail, and what is measured of a simulated machine. */
+#include "measure_fixture.h"
 
 #include "probes/op/op_answer.h"
-#include "probes/op/op_units.h"
+#include "probes/op/op_families.h"
 
 /* ns of an addition, which changes from round to round: a clock that moves. */
 static double addition_ns(size_t round) {
@@ -20,7 +11,7 @@ static double addition_ns(size_t round) {
 
 typedef struct {
     double latency, rate; /* in additions */
-    double loop;          /* of a pass of the shorter loop, in additions of one step of it */
+    double loop;          /* of a pass of the shorter loop, in additions of one link of it */
     bool is_folded;       /* the longer loop takes as long as the shorter */
 } made_up;
 
@@ -32,15 +23,15 @@ static void record(bj_curves *samples, const char *id, double x, size_t round, d
     assert_int_equal(bj_data_record_sample(curve, x, round, y, &error), BJ_OK);
 }
 
-static void record_unit(bj_curves *samples, size_t number, const made_up *m, size_t rounds) {
-    char twice[48], once[48];
-    const bj_op_unit *unit = &bj_op_units[number];
-    bj_op_name_curve(unit, BJ_UNROLL_TWICE, twice, sizeof twice);
-    bj_op_name_curve(unit, BJ_UNROLL_ONCE, once, sizeof once);
+static void record_family(bj_curves *samples, size_t number, const made_up *m, size_t rounds) {
+    char twice[BJ_OP_NAME_ROOM], once[BJ_OP_NAME_ROOM];
+    const bj_op_family *family = &bj_op_families[number];
+    bj_op_name_curve(family, BJ_UNROLL_TWICE, twice);
+    bj_op_name_curve(family, BJ_UNROLL_ONCE, once);
     for (size_t r = 0; r < rounds; r++)
-        for (unsigned s = 1; s <= unit->streams; s++) {
-            double step = fmax(m->latency, s / m->rate);
-            double shorter = step + m->loop, longer = m->is_folded ? shorter / 2 : step + m->loop / 2;
+        for (unsigned s = 1; s <= family->abreast; s++) {
+            double link = fmax(m->latency, s / m->rate);
+            double shorter = link + m->loop, longer = m->is_folded ? shorter / 2 : link + m->loop / 2;
             record(samples, twice, s, r, longer * addition_ns(r));
             record(samples, once, s, r, shorter * addition_ns(r));
         }
@@ -54,11 +45,11 @@ static void record_yardstick(bj_curves *samples, size_t rounds) {
         }
 }
 
-static size_t find_unit(const char *type, const char *operation) {
-    for (size_t i = 0; i < bj_op_answered_count; i++)
-        if (strcmp(bj_op_units[i].type, type) == 0 && strcmp(bj_op_units[i].operation, operation) == 0)
+static size_t find_family(const char *type, const char *operation) {
+    for (size_t i = 0; i < BJ_OP_ANSWERED; i++)
+        if (strcmp(bj_op_families[i].type, type) == 0 && strcmp(bj_op_families[i].operation, operation) == 0)
             return i;
-    fail_msg("no unit %s.%s", type, operation);
+    fail_msg("no family %s.%s", type, operation);
     return 0;
 }
 
@@ -67,7 +58,7 @@ static void analyse(const bj_curves *samples, const char *method, bj_answers *an
     bj_error error = {""};
     if (bj_op_answer(samples, &request, answers, &error) != BJ_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(answers->count, 3 * bj_op_answered_count);
+    assert_int_equal(answers->count, 3 * BJ_OP_ANSWERED);
 }
 
 static void expect_number(const bj_answers *answers, const char *key, double value) {
@@ -85,10 +76,10 @@ static void test_numbers(void **state) {
         bj_curves samples = {0};
         bj_answers answers = {0};
         record_yardstick(&samples, 9);
-        record_unit(&samples, find_unit("int32", "mul"), &(made_up){3, 1, 0.2, false}, 9);
-        record_unit(&samples, find_unit("double", "mul"), &(made_up){4, 2, 0.1, false}, 9);
+        record_family(&samples, find_family("int32", "mul"), &(made_up){3, 1, 0.2, false}, 9);
+        record_family(&samples, find_family("double", "mul"), &(made_up){4, 2, 0.1, false}, 9);
         /* A chain of root and product. */
-        record_unit(&samples, find_unit("double", "sqrt"), &(made_up){22, 0.2, 0.1, false}, 9);
+        record_family(&samples, find_family("double", "sqrt"), &(made_up){22, 0.2, 0.1, false}, 9);
         analyse(&samples, methods[i], &answers);
         expect_number(&answers, "op.int32.mul.latency", 3);
         expect_number(&answers, "op.int32.mul.throughput", 1);
@@ -115,7 +106,7 @@ static void test_folded_chains_fail(void **state) {
     bj_curves samples = {0};
     bj_answers answers = {0};
     record_yardstick(&samples, 9);
-    record_unit(&samples, find_unit("int64", "add"), &(made_up){1, 4, 0.1, true}, 9);
+    record_family(&samples, find_family("int64", "add"), &(made_up){1, 4, 0.1, true}, 9);
     mark_outcome(&samples, "op.float.fma", BJ_OUTCOME_UNSUPPORTED);
     mark_outcome(&samples, "op.double.fma", BJ_OUTCOME_WRONG);
     analyse(&samples, NULL, &answers);
@@ -140,7 +131,7 @@ static void test_twenty_streams_may_not_be_enough(void **state) {
     bj_curves samples = {0};
     bj_answers answers = {0};
     record_yardstick(&samples, 9);
-    record_unit(&samples, find_unit("float", "add"), &(made_up){30, 1, 0.1, false}, 9);
+    record_family(&samples, find_family("float", "add"), &(made_up){30, 1, 0.1, false}, 9);
     analyse(&samples, NULL, &answers);
     expect_number(&answers, "op.float.add.latency", 30);
     assert_int_equal(bj_data_find_answer(&answers, "op.float.add.throughput")->status, BJ_ANSWER_UNDETERMINED);
@@ -155,10 +146,72 @@ static void test_nothing_to_be_relative_to(void **state) {
     bj_answers answers = {0};
     bj_analyse_request request = {0};
     bj_error error = {""};
-    record_unit(&samples, 0, &(made_up){1, 4, 0.1, false}, 3);
+    record_family(&samples, 0, &(made_up){1, 4, 0.1, false}, 3);
     assert_int_equal(bj_op_answer(&samples, &request, &answers, &error), BJ_ERR_FAILED);
     bj_data_free_answers(&answers);
     bj_data_free_curves(&samples);
+}
+
+/* Products that overlap halfway between three and four: no whole number is sure. */
+static void test_numbers_in_flight_are_whole(void **state) {
+    (void)state;
+    bj_curves samples = {0};
+    bj_answers answers = {0};
+    record_yardstick(&samples, 9);
+    record_family(&samples, find_family("int32", "mul"), &(made_up){3.5, 1, 0.2, false}, 4);
+    for (size_t r = 4; r < 9; r++)
+        for (unsigned s = 1; s <= BJ_CHAIN_STREAMS_MAX; s++) {
+            record(&samples, "op.int32.mul", s, r, (fmax(3.45, s) + 0.1) * addition_ns(r));
+            record(&samples, "op.int32.mul.once", s, r, (fmax(3.45, s) + 0.2) * addition_ns(r));
+        }
+    analyse(&samples, NULL, &answers);
+    const bj_answer *answer = bj_data_find_answer(&answers, "op.int32.mul.in_flight");
+    assert_true(answer->value == 3 && answer->interval[0] == 3 && answer->interval[1] == 4);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
+    /* The latency itself is sure within a twentieth. */
+    assert_int_equal(bj_data_find_answer(&answers, "op.int32.mul.latency")->confidence, BJ_CONFIDENCE_HIGH);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+static const char *const calculator =
+    "{\"name\": \"calculator\", \"cpus\": 2, \"clock_ghz\": 2.0, \"caches\": ["
+    "{\"size\": 32768, \"ways\": 8, \"latency\": 4}], \"memory\": {\"latency\": 200}, "
+    "\"ops\": {\"int32.add\": {\"latency\": 1, \"per_cycle\": 4}, "
+    "\"int32.mul\": {\"latency\": 3, \"per_cycle\": 1}, "
+    "\"int32.div\": {\"latency\": 12, \"per_cycle\": 0.25}}}";
+enum { ROUNDS = 6, LATE = 3 };
+
+static void test_measuring(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, calculator, 8 * TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "op"), BJ_OK);
+    assert_int_equal(get_curve(&m, "op.int32.mul")->round_count, ROUNDS);
+    assert_int_equal(get_curve(&m, "op.int32.mul")->x_count, BJ_CHAIN_STREAMS_MAX);
+    assert_int_equal(get_curve(&m, "op.int32.add_mul")->x_count, 1);
+    assert_int_equal(get_curve(&m, "op.float.add.once")->round_count, 0);
+    assert_true(bj_data_has_attribute_text(get_curve(&m, "op.float.add"), BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED));
+    close_measuring(&m);
+    expect_steady_progress("op", calculator, 8 * TESTED_MIB);
+    expect_interruption("op", calculator, 8 * TESTED_MIB);
+    expect_deadline("op", BJ_OP_YARDSTICK, calculator, 8 * TESTED_MIB);
+}
+
+/* What the machine does not have is not asked again. */
+static void test_late_rounds(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, calculator, 8 * TESTED_MIB);
+    expect_late_rounds(&m, "op", LATE);
+    assert_int_equal(get_curve(&m, "op.int32.mul")->round_count, ROUNDS + LATE);
+    assert_int_equal(get_curve(&m, "op.float.add")->round_count, 0);
+    run_analysis(&m.made, "op");
+    expect_answer(&m.made, "op.int32.mul.latency", 3, 0.001, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m.made, "op.int32.mul.in_flight", 3, 0, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m.made, "op.int32.div.latency", 12, 0.001, BJ_CONFIDENCE_HIGH);
+    assert_int_equal(get_answer(&m.made, "op.float.add.latency")->status, BJ_ANSWER_UNSUPPORTED);
+    close_measuring(&m);
 }
 
 int main(void) {
@@ -167,6 +220,9 @@ int main(void) {
         cmocka_unit_test(test_folded_chains_fail),
         cmocka_unit_test(test_twenty_streams_may_not_be_enough),
         cmocka_unit_test(test_nothing_to_be_relative_to),
+        cmocka_unit_test(test_numbers_in_flight_are_whole),
+        cmocka_unit_test(test_measuring),
+        cmocka_unit_test(test_late_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

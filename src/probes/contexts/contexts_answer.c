@@ -1,32 +1,24 @@
 #include "probes/contexts/contexts_answer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/bootstrap.h"
+#include "probes/contexts/contexts_constants.h"
+#include "probes/kit/estimate.h"
 #include "stats/monotone.h"
 #include "stats/quantile.h"
 #include "stats/steps.h"
 
-/* Enough for the interval; fewer of large tables, whose resampling would take minutes. */
-#define RESAMPLES 400u
-#define RESAMPLES_LEAST 20u
-#define RESAMPLED_CELLS 20000000u
-/* Resamples within this of the answer agree with it: up to twenty contexts they are the same. One of more than that is
- * less than what noise leaves of a ramp. */
-#define AGREE 0.03
-#define SHARE_HIGH 0.99
-#define SHARE_MEDIUM 0.9
-#define SHARE_STABLE 0.5
-/* More than this taken by a hypervisor is more than what noise can look like. */
-#define STOLEN_MUCH 0.1
-/* An interval that reaches further up than this share of the answer says little. */
-#define WIDE 0.25
+static const char *const keys[BJ_WORK_COUNT] = {"contexts.int", "contexts.fp", "contexts.memory"};
 
-const char *const bj_contexts_keys[BJ_WORK_COUNT] = {"contexts.int", "contexts.fp", "contexts.memory"};
-const char *const bj_contexts_curves[BJ_WORK_COUNT] = {"contexts.int.time", "contexts.fp.time", "contexts.memory.time"};
+const bj_curve_axes bj_contexts_axes[BJ_CONTEXTS_CURVES] = {
+    [BJ_WORK_INT] = {"contexts.int.time", "threads", "count", "time", "ms"},
+    [BJ_WORK_FP] = {"contexts.fp.time", "threads", "count", "time", "ms"},
+    [BJ_WORK_MEMORY] = {"contexts.memory.time", "threads", "count", "time", "ms"},
+    [BJ_CONTEXTS_THROTTLED] = {"contexts.throttled", "kind", "count", "times_throttled", "count"},
+    [BJ_CONTEXTS_STOLEN] = {"contexts.stolen", "kind", "count", "stolen_share", "1"},
+};
 
 typedef struct {
     const bj_curve *curve;
@@ -45,33 +37,27 @@ static bj_status open_context(const bj_curve *curve, curve_context *context, bj_
     return BJ_OK;
 }
 
-static double mean_of(const double *values, size_t count) {
+/* index NULL: the first rounds, as of the kit. */
+static double mean_of_point(const bj_curve *curve, size_t point, const size_t *index, size_t count) {
     double sum = 0;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(values[i]))
-            continue;
-        sum += values[i];
-        kept++;
+        double value = curve->rounds[index != NULL ? index[i] : i][point];
+        sum += isnan(value) ? 0 : value;
+        kept += !isnan(value);
     }
     return kept > 0 ? sum / (double)kept : NAN;
 }
 
 /* Low quantile: threads that were put on one cpu while others idled were delayed by chance, but nothing lets more
  * threads than contexts through without delay. A single thread is never stopped by a quota of one cpu or more. */
-static double sum_up_point(const curve_context *context, size_t point, const size_t *index, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        context->scratch[i] = context->curve->rounds[index[i]][point];
-    if (context->throttled && context->curve->x[point] > 1)
-        return mean_of(context->scratch, count);
-    return bj_stats_low_quantile(context->scratch, count);
-}
-
 static double find_contexts(void *argument, const size_t *index, size_t count) {
     curve_context *context = argument;
     const bj_curve *curve = context->curve;
     for (size_t i = 0; i < curve->x_count; i++)
-        context->y[i] = sum_up_point(context, i, index, count);
+        context->y[i] = context->throttled && curve->x[i] > 1
+                            ? mean_of_point(curve, i, index, count)
+                            : bj_kit_quantile_of_point(curve, i, index, count, BJ_LOW_QUANTILE, context->scratch);
     if (!context->paper)
         return bj_contexts_find_first_delay(curve->x, context->y, curve->x_count, &context->delay)
                    ? context->delay.contexts
@@ -81,30 +67,20 @@ static double find_contexts(void *argument, const size_t *index, size_t count) {
     return bj_stats_find_first_step(context->y, curve->x_count, &step) ? curve->x[step.before] : NAN;
 }
 
-static double find_in_all_rounds(curve_context *context, size_t *index) {
-    for (size_t i = 0; i < context->curve->round_count; i++)
-        index[i] = i;
-    return find_contexts(context, index, context->curve->round_count);
-}
-
-bool bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bj_error *error) {
+bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *is_found, bj_error *error) {
     curve_context context;
-    *delay = (bj_delay){0};
-    size_t *index = malloc((curve->round_count + 1) * sizeof *index);
-    if (index == NULL || open_context(curve, &context, error) != BJ_OK) {
-        free(index);
-        return false;
-    }
-    bool found = !isnan(find_in_all_rounds(&context, index));
+    bj_status status = open_context(curve, &context, error);
+    if (status != BJ_OK)
+        return status;
+    *is_found = !isnan(find_contexts(&context, NULL, curve->round_count));
     *delay = context.delay;
     free(context.y);
-    free(index);
-    return found;
+    return BJ_OK;
 }
 
-/* What was taken during the rounds of a kind: sum, and mean of all rounds. */
-static double sum_taken(const bj_curves *samples, const char *id, bj_work work) {
-    const bj_curve *curve = bj_data_find_curve(samples, id);
+/* What was taken in all rounds of a kind of work. */
+static double sum_taken(const bj_curves *samples, size_t taken, bj_work work) {
+    const bj_curve *curve = bj_data_find_curve(samples, bj_contexts_axes[taken].id);
     double sum = 0;
     for (size_t i = 0; curve != NULL && i < curve->x_count; i++)
         for (size_t round = 0; curve->x[i] == work + 1.0 && round < curve->round_count; round++)
@@ -118,140 +94,110 @@ typedef struct {
     bool from_table;
 } circumstances;
 
-static void say_why_not(const curve_context *context, bj_answer *answer) {
+static void refuse(const curve_context *context, bj_answer *answer) {
     const bj_curve *curve = context->curve;
-    answer->status = BJ_ANSWER_UNDETERMINED;
     if (curve->x_count < 2)
-        snprintf(answer->reason, sizeof answer->reason, "no two numbers of threads were measured");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no two numbers of threads were measured");
     else if (context->delay.after > 0)
-        snprintf(answer->reason, sizeof answer->reason,
-                 "threads wait for each other at the least number that was measured, %g", curve->x[0]);
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "threads wait for each other at the least number that was measured, %g", curve->x[0]);
     else
-        snprintf(answer->reason, sizeof answer->reason, "up to %g threads none stands out as delayed",
-                 curve->x[curve->x_count - 1]);
-}
-
-static double share_that_agrees(const bj_bootstrap *bootstrap, double value) {
-    size_t agree = 0;
-    for (size_t i = 0; i < bootstrap->replicate_count; i++)
-        agree += fabs(bootstrap->replicates[i] - value) <= AGREE * value;
-    return bootstrap->replicate_count > 0
-               ? (1 - bootstrap->nan_share) * (double)agree / (double)bootstrap->replicate_count
-               : 0;
-}
-
-/* Of what was not measured between two numbers of threads, of a table, or of what was taken in every round alike. */
-static bj_confidence most_confidence(const circumstances *around, const bj_answer *answer) {
-    double open = answer->interval[1] - answer->value;
-    if (open > WIDE * answer->value)
-        return BJ_CONFIDENCE_LOW;
-    bool closed = open <= fmax(AGREE * answer->value, 0.5);
-    return closed && !around->from_table && around->stolen <= STOLEN_MUCH ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
-}
-
-static void judge(const circumstances *around, size_t rounds, double agreement, bj_answer *answer) {
-    answer->confidence = rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED || agreement < SHARE_MEDIUM ? BJ_CONFIDENCE_LOW
-                         : agreement < SHARE_HIGH                                        ? BJ_CONFIDENCE_MEDIUM
-                                                                                         : BJ_CONFIDENCE_HIGH;
-    bj_confidence most = most_confidence(around, answer);
-    answer->confidence = answer->confidence < most ? answer->confidence : most;
-    if (around->throttled > 0) {
-        answer->status = BJ_ANSWER_UNSTABLE;
-        answer->confidence = BJ_CONFIDENCE_LOW;
-        snprintf(answer->reason, sizeof answer->reason,
-                 "throttled: a cpu quota stopped the threads %g times; this is what is left on average",
-                 around->throttled);
-    } else if (around->stolen > STOLEN_MUCH && agreement < SHARE_MEDIUM) {
-        answer->status = BJ_ANSWER_UNSTABLE;
-        snprintf(answer->reason, sizeof answer->reason, "the hypervisor gave %.0f%% of the cpus' time to others",
-                 100 * around->stolen);
-    } else if (rounds > 1 && agreement < SHARE_STABLE) {
-        answer->status = BJ_ANSWER_UNSTABLE;
-        snprintf(answer->reason, sizeof answer->reason, "rounds differ: other ones would answer from %g to %g",
-                 answer->interval[0], answer->interval[1]);
-    }
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "up to %g threads none stands out as delayed",
+                      curve->x[curve->x_count - 1]);
 }
 
 /* How far the answer may be off for the points that were not measured, and for noise in shared waiting. */
-static void widen_interval(const curve_context *context, bj_answer *answer) {
+static void widen_interval(const curve_context *context, bj_estimate *contexts) {
     const bj_curve *curve = context->curve;
     const bj_delay *delay = &context->delay;
-    if (context->paper || isnan(answer->value))
+    double value = contexts->value, *interval = contexts->interval;
+    if (context->paper)
         return;
-    if (delay->steep || answer->value <= curve->x[delay->before])
-        answer->interval[1] = fmax(answer->interval[1], fmax(curve->x[delay->after] - 1, answer->value));
-    else if (answer->value * AGREE >= 0.5) {
-        answer->interval[0] = fmin(answer->interval[0], floor(answer->value * (1 - AGREE)));
-        answer->interval[1] = fmax(answer->interval[1], ceil(answer->value * (1 + AGREE)));
+    if (delay->steep || value <= curve->x[delay->before])
+        interval[1] = fmax(interval[1], fmax(curve->x[delay->after] - 1, value));
+    else if (value * TOLERANCE >= HALF) {
+        interval[0] = fmin(interval[0], floor(value * (1 - TOLERANCE)));
+        interval[1] = fmax(interval[1], ceil(value * (1 + TOLERANCE)));
     }
 }
 
-/* The interval of throttled rounds reaches to what the rounds say that were not stopped. */
-static double answer_unthrottled(curve_context *context, size_t *index) {
-    context->throttled = false;
-    double value = find_in_all_rounds(context, index);
-    context->throttled = true;
-    return value;
+/* What may be said at most where numbers above the answer were not measured, of a table, or where much was taken in
+ * every round alike. */
+static bj_confidence find_most_confidence(const circumstances *around, const bj_estimate *contexts) {
+    double width = contexts->interval[1] - contexts->value;
+    if (around->throttled > 0 || width > WIDE * contexts->value)
+        return BJ_CONFIDENCE_LOW;
+    bool is_closed = width <= fmax(TOLERANCE * contexts->value, HALF);
+    return is_closed && !around->from_table && around->stolen <= STOLEN_MUCH ? BJ_CONFIDENCE_HIGH
+                                                                             : BJ_CONFIDENCE_MEDIUM;
 }
 
-static bj_status fill_answer(curve_context *context, const circumstances *around, uint64_t seed, bj_answer *answer,
-                             bj_error *error) {
+static void fill_answer(const bj_estimate *contexts, const circumstances *around, bj_answer *answer) {
+    bj_kit_fill_answer(answer, contexts, find_most_confidence(around, contexts));
+    if (around->throttled > 0)
+        bj_kit_call_unstable(answer,
+                             "throttled: a cpu quota stopped the threads %g times; this is what is left on average",
+                             around->throttled);
+    else if (around->stolen > STOLEN_MUCH && contexts->support < BJ_SUPPORT_MEDIUM)
+        bj_kit_call_unstable(answer, "the hypervisor gave %.0f%% of the cpus' time to others", 100 * around->stolen);
+    else if (contexts->rounds > 1 && contexts->support < SUPPORT_STABLE)
+        bj_kit_call_unstable(answer, "rounds differ: other ones would answer from %g to %g", contexts->interval[0],
+                             contexts->interval[1]);
+}
+
+static bj_status answer_curve(curve_context *context, const circumstances *around, uint64_t seed, bj_answer *answer,
+                              bj_error *error) {
     const bj_curve *curve = context->curve;
-    size_t cells = curve->x_count * curve->round_count + 1;
-    size_t resamples = (size_t)fmax(RESAMPLES_LEAST, fmin(RESAMPLES, RESAMPLED_CELLS / (double)cells));
-    bj_bootstrap bootstrap = {0};
-    size_t *index = malloc((curve->round_count + 1) * sizeof *index);
-    if (index == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+    double unthrottled = NAN;
+    bj_estimate contexts;
+    bj_estimate_request resampling = {.rounds = curve->round_count,
+                                      .resamples = bj_kit_afford_resamples(curve->x_count * curve->round_count),
+                                      .seed = seed,
+                                      .tolerance = TOLERANCE,
+                                      .statistic = find_contexts,
+                                      .context = context};
+    if (around->throttled > 0)
+        unthrottled = find_contexts(context, NULL, curve->round_count);
     context->throttled = around->throttled > 0;
-    bj_status status =
-        bj_stats_bootstrap_rounds(curve->round_count, resamples, seed, find_contexts, context, &bootstrap, error);
-    double unthrottled = context->throttled ? answer_unthrottled(context, index) : NAN;
-    answer->value = find_in_all_rounds(context, index);
-    if (status == BJ_OK && isnan(answer->value)) {
-        say_why_not(context, answer);
-        answer->value = 0;
+    bj_status status = bj_kit_estimate(&resampling, &contexts, error);
+    if (status == BJ_OK && isnan(contexts.value)) {
+        refuse(context, answer);
     } else if (status == BJ_OK) {
-        answer->has_interval = true;
-        answer->interval[0] = fmin(answer->value, fmin(bootstrap.low, unthrottled));
-        answer->interval[1] = fmax(answer->value, fmax(bootstrap.high, unthrottled));
-        widen_interval(context, answer);
-        judge(around, curve->round_count, share_that_agrees(&bootstrap, answer->value), answer);
+        /* What throttled rounds leave on average reaches to what those say that were not stopped. */
+        contexts.interval[0] = fmin(contexts.interval[0], unthrottled);
+        contexts.interval[1] = fmax(contexts.interval[1], unthrottled);
+        widen_interval(context, &contexts);
+        fill_answer(&contexts, around, answer);
     }
-    bj_stats_free_bootstrap(&bootstrap);
-    free(index);
     return status;
 }
 
 static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request *request, bj_work work,
                               bj_answers *answers, bj_error *error) {
-    const char *id = request->from_table ? BJ_CONTEXTS_TABLE : bj_contexts_curves[work];
-    const char *method = request->method != NULL ? request->method : BJ_CONTEXTS_FIRST_DELAY;
+    const char *id = request->from_table ? BJ_CONTEXTS_TABLE : bj_contexts_axes[work].id;
     const bj_curve *curve = bj_data_find_curve(samples, id);
     bj_answer *answer = NULL;
-    bj_status status = bj_data_put_answer(answers, bj_contexts_keys[work], "count", &answer, error);
+    bj_status status = bj_data_put_answer(answers, keys[work], "count", &answer, error);
     if (status != BJ_OK)
         return status;
-    snprintf(answer->method, sizeof answer->method, "%s/%u", method, BJ_CONTEXTS_REVISION);
     bj_data_cite_curve(answer, id);
     if (curve == NULL || curve->x_count == 0) {
-        answer->status = BJ_ANSWER_UNDETERMINED;
-        snprintf(answer->reason, sizeof answer->reason, "the time budget ended before this was measured");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time budget ended before this was measured");
         return BJ_OK;
     }
     curve_context context;
     status = open_context(curve, &context, error);
     if (status != BJ_OK)
         return status;
-    context.paper = strcmp(method, BJ_CONTEXTS_FIRST_STEP) == 0;
+    context.paper = request->method != NULL && strcmp(request->method, BJ_CONTEXTS_FIRST_STEP) == 0;
     circumstances around = {
         .throttled = sum_taken(samples, BJ_CONTEXTS_THROTTLED, work),
         .stolen = sum_taken(samples, BJ_CONTEXTS_STOLEN, work) / fmax(1, (double)curve->round_count),
         .from_table = request->from_table,
     };
-    status = fill_answer(&context, &around, request->seed, answer, error);
     if (around.throttled > 0)
-        bj_data_cite_curve(answer, BJ_CONTEXTS_THROTTLED);
+        bj_data_cite_curve(answer, bj_contexts_axes[BJ_CONTEXTS_THROTTLED].id);
+    status = answer_curve(&context, &around, request->seed, answer, error);
     free(context.y);
     return status;
 }

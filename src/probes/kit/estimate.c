@@ -7,10 +7,21 @@
 
 #include "stats/quantile.h"
 
-static double share_alike(const bj_bootstrap *bootstrap, size_t resamples, double value, double tolerance) {
+/* So many samples are looked at in some seconds. */
+#define RESAMPLED_SAMPLES 2e7
+/* The least that leave out one replicate in twenty. */
+#define RESAMPLES_LEAST 20.0
+
+size_t bj_kit_afford_resamples(size_t samples) {
+    return (size_t)fmax(RESAMPLES_LEAST, fmin(BJ_KIT_RESAMPLES, RESAMPLED_SAMPLES / (double)(samples + 1)));
+}
+
+static double share_alike(const bj_bootstrap *bootstrap, const bj_estimate_request *request, size_t resamples,
+                          double value) {
     size_t alike = 0;
     for (size_t i = 0; i < bootstrap->replicate_count; i++)
-        alike += fabs(bootstrap->replicates[i] - value) <= tolerance * fabs(value);
+        alike += request->whole ? round(bootstrap->replicates[i]) == round(value)
+                                : fabs(bootstrap->replicates[i] - value) <= request->tolerance * fabs(value);
     return (double)alike / (double)resamples;
 }
 
@@ -46,7 +57,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     if (!isnan(estimate->value)) {
         estimate->interval[0] = fmin(estimate->value, bootstrap.low); /* fmin passes over NaN */
         estimate->interval[1] = fmax(estimate->value, bootstrap.high);
-        estimate->support = share_alike(&bootstrap, resamples, estimate->value, request->tolerance);
+        estimate->support = share_alike(&bootstrap, request, resamples, estimate->value);
     }
 done:
     bj_stats_free_bootstrap(&bootstrap);

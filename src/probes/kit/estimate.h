@@ -32,10 +32,13 @@ typedef struct {
     size_t resamples; /* 0: BJ_KIT_RESAMPLES */
     uint64_t seed;
     double tolerance; /* as a share of the value; 0: the same number */
+    bool whole;       /* it counts something: resamples that round to the same number agree, whatever the tolerance */
     bj_bootstrap_statistic statistic;
     void *context;
 } bj_estimate_request;
 
+/* Resamples where each looks at so many samples: fewer for large tables, which would take minutes. */
+size_t bj_kit_afford_resamples(size_t samples);
 /* The statistic of all rounds, and of resamples of them. The interval holds the value. */
 bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
 /* A quantile of values, one a round. */

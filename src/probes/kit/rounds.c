@@ -46,6 +46,14 @@ bj_status bj_kit_record(bj_rounds *rounds, const bj_curve_axes *axes, double x, 
     return status == BJ_OK ? bj_data_record_sample(curve, x, rounds->round, y, error) : status;
 }
 
+bj_status bj_kit_keep_outcome(bj_curve *curve, bj_status tried, const bj_error *trouble, bj_error *error) {
+    if (tried == BJ_ERR_UNSUPPORTED)
+        return bj_data_set_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED, error);
+    if (tried == BJ_ERR_FAILED)
+        return bj_data_set_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG, error);
+    return tried == BJ_OK ? BJ_OK : bj_base_set_error(error, tried, "%s", trouble->text);
+}
+
 /* A run of rounds, as far as it got. */
 typedef struct {
     bj_rounds *rounds;

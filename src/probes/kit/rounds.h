@@ -64,6 +64,10 @@ bj_status bj_kit_open_curve(bj_rounds *rounds, const bj_curve_axes *axes, bj_cur
 /* A sample of the round that is being measured. */
 bj_status bj_kit_record(bj_rounds *rounds, const bj_curve_axes *axes, double x, double y,
                         bj_error *error) BJ_WARN_UNUSED;
+/* After a try to measure what a machine may not have: without it, or with a kernel that computes something else, the
+ * curve gets that as its outcome (data/curve.h). Other trouble is returned as it is. */
+bj_status bj_kit_keep_outcome(bj_curve *curve, bj_status tried, const bj_error *trouble,
+                              bj_error *error) BJ_WARN_UNUSED;
 /* Rounds of the curve so far; 0: there is no such curve. */
 size_t bj_kit_count_rounds(const bj_curves *samples, const char *id);
 /* Seconds by the machine's clock. */

@@ -1,51 +1,48 @@
 #include "probes/op/op_answer.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/op/op_units.h"
-#include "stats/bootstrap.h"
+#include "probes/kit/estimate.h"
+#include "probes/op/op_constants.h"
+#include "probes/op/op_families.h"
 #include "stats/quantile.h"
 
-#define RESAMPLES 400u
-/* The loop around a chain costs a cycle or two beside six at the least. A compiler that leaves operations out makes
- * twice as many cost no more, and the difference next to nothing; half lies far from both. */
-#define KEPT_LEAST 0.5
-#define KEPT_MOST 1.5
-/* A chain more beyond what fits adds a twentieth at the least; half of that is still no rise. */
-#define STILL_FLAT 1.025
-/* Chains of different length leave the loop at different moments; some hundredths of a cycle remain. */
-#define SYSTEMATIC 0.01
-/* Rounds that differ by more have met different machines (a neighbour on the sibling thread, say). */
-#define STABLE_SPREAD 1.25
-#define WIDTH_HIGH 0.05
-#define WIDTH_MEDIUM 0.2
-
-enum { STREAMS = BJ_CHAIN_STREAMS_MAX };
-
-/* Costs of a step by round and streams, in additions of the same round or in ns; NaN: not measured. */
-typedef struct {
-    double (*cost)[STREAMS];
-    double (*longer)[STREAMS]; /* the same with the loop's part: the time of the longer loop alone */
-    size_t round_count;
-    double kept[STREAMS]; /* cost by the time of the longer loop: the median of the rounds */
-} costs;
+enum { ABREAST = BJ_CHAIN_STREAMS_MAX };
 
 typedef enum { LATENCY, THROUGHPUT, IN_FLIGHT, QUANTITIES } quantity;
 
 static const char *const key_ends[QUANTITIES] = {"latency", "throughput", "in_flight"};
 static const char *const units[QUANTITIES] = {"int32 adds", "per int32 add", "count"};
 
+/* Costs are in additions of the same round, or in ns; NaN: not measured. */
 typedef struct {
-    const costs *own, *companion;
-    quantity quantity;
+    const bj_curves *samples;
+    uint64_t seed;
+    size_t rounds;
     bool second_lowest;
-    double *yardstick; /* ns by round, for second_lowest */
+    double *yardstick; /* ns by round */
+    /* Of a family, rows of ABREAST by round: a link without the loop, and with the loop's part of the longer one. */
+    double *cost, *longer;
+    double *then; /* by round: the second operation of a link alone; 0: there is none */
     double *scratch;
-} statistic_context;
+    double kept[ABREAST]; /* cost by the time of the longer loop: the median of the rounds */
+    quantity quantity;
+} analysis;
+
+/* One block: free(a->yardstick). */
+static bj_status open_analysis(const bj_curve *yardstick, analysis *a, bj_error *error) {
+    size_t scratch = a->rounds > yardstick->x_count ? a->rounds : yardstick->x_count;
+    a->yardstick = calloc(a->rounds * (2 + 2 * ABREAST) + scratch, sizeof *a->yardstick);
+    if (a->yardstick == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", a->rounds);
+    a->then = a->yardstick + a->rounds;
+    a->cost = a->then + a->rounds;
+    a->longer = a->cost + a->rounds * ABREAST;
+    a->scratch = a->longer + a->rounds * ABREAST;
+    return BJ_OK;
+}
 
 static double sample_of(const bj_curve *curve, double x, size_t round) {
     if (curve == NULL || round >= curve->round_count)
@@ -57,258 +54,204 @@ static double sample_of(const bj_curve *curve, double x, size_t round) {
 }
 
 /* The addition of each round in ns: the median over its calls. */
-static void find_yardstick(const bj_curve *twice, const bj_curve *once, double *scratch, double *yardstick,
-                           size_t rounds) {
-    for (size_t r = 0; r < rounds; r++) {
-        size_t calls = 0;
-        for (size_t i = 0; twice != NULL && r < twice->round_count && i < twice->x_count; i++)
-            scratch[calls++] = 2 * twice->rounds[r][i] - sample_of(once, twice->x[i], r);
-        double value = bj_stats_median(scratch, calls);
-        yardstick[r] = value > 0 ? value : NAN;
+static void find_yardstick(const bj_curve *twice, analysis *a) {
+    const bj_curve *once = bj_data_find_curve(a->samples, BJ_OP_YARDSTICK_ONCE);
+    for (size_t r = 0; r < a->rounds; r++) {
+        for (size_t i = 0; i < twice->x_count; i++)
+            a->scratch[i] = 2 * twice->rounds[r][i] - sample_of(once, twice->x[i], r);
+        double value = bj_stats_median(a->scratch, twice->x_count);
+        a->yardstick[r] = value > 0 ? value : NAN;
     }
 }
 
-/* relative: divided by the addition of the round. */
-static void find_costs(const bj_curves *samples, const bj_op_unit *unit, const double *yardstick, bool relative,
-                       double *scratch, costs *costs) {
-    char id[48];
-    bj_op_name_curve(unit, BJ_UNROLL_TWICE, id, sizeof id);
-    const bj_curve *twice = bj_data_find_curve(samples, id);
-    bj_op_name_curve(unit, BJ_UNROLL_ONCE, id, sizeof id);
-    const bj_curve *once = bj_data_find_curve(samples, id);
-    for (size_t s = 0; s < STREAMS; s++) {
-        for (size_t r = 0; r < costs->round_count; r++) {
+static const bj_curve *find_curve(const bj_curves *samples, const bj_op_family *family, bj_unroll unroll) {
+    char id[BJ_OP_NAME_ROOM];
+    bj_op_name_curve(family, unroll, id);
+    return bj_data_find_curve(samples, id);
+}
+
+/* The family of the second operation alone; NULL: there is none. */
+static const bj_op_family *find_then(const bj_op_family *family) {
+    for (size_t i = 0; family->then != NULL && i < BJ_OP_ANSWERED; i++)
+        if (strcmp(bj_op_families[i].type, family->type) == 0 && strcmp(bj_op_families[i].operation, family->then) == 0)
+            return &bj_op_families[i];
+    return NULL;
+}
+
+static void find_costs(analysis *a, const bj_op_family *family) {
+    const bj_op_family *then = find_then(family);
+    const bj_curve *twice = find_curve(a->samples, family, BJ_UNROLL_TWICE);
+    const bj_curve *once = find_curve(a->samples, family, BJ_UNROLL_ONCE);
+    const bj_curve *then_twice = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_TWICE) : NULL;
+    const bj_curve *then_once = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_ONCE) : NULL;
+    for (size_t s = 0; s < ABREAST; s++) {
+        for (size_t r = 0; r < a->rounds; r++) {
             double longer = sample_of(twice, (double)(s + 1), r), shorter = sample_of(once, (double)(s + 1), r);
-            double cost = 2 * longer - shorter;
-            costs->cost[r][s] = cost / (relative ? yardstick[r] : 1);
-            costs->longer[r][s] = longer / (relative ? yardstick[r] : 1);
-            scratch[r] = cost / longer;
+            double unit = a->second_lowest ? 1 : a->yardstick[r];
+            a->cost[r * ABREAST + s] = (2 * longer - shorter) / unit;
+            a->longer[r * ABREAST + s] = longer / unit;
+            a->then[r] = then == NULL ? 0 : (2 * sample_of(then_twice, 1, r) - sample_of(then_once, 1, r)) / unit;
+            a->scratch[r] = (2 * longer - shorter) / longer;
         }
-        costs->kept[s] = bj_stats_median(scratch, costs->round_count);
+        a->kept[s] = bj_stats_median(a->scratch, a->rounds);
     }
 }
 
-static bool is_kept(const costs *costs, size_t s) {
-    return costs->kept[s] >= KEPT_LEAST && costs->kept[s] <= KEPT_MOST;
+static bool is_kept(const analysis *a, size_t s) {
+    return a->kept[s] >= KEPT_LEAST && a->kept[s] <= KEPT_MOST;
 }
 
-static double sum_up(const statistic_context *c, const double *values_by_round, size_t stride, const size_t *index,
-                     size_t count) {
+/* Of values by round, `row_length` apart; index NULL: the first rounds. */
+static double sum_up(const analysis *a, const double *values, size_t row_length, const size_t *index, size_t count) {
     for (size_t i = 0; i < count; i++)
-        c->scratch[i] = values_by_round[index[i] * stride];
-    if (!c->second_lowest)
-        return bj_stats_median(c->scratch, count);
-    size_t usable = bj_stats_sort_samples(c->scratch, count);
-    return usable == 0 ? NAN : c->scratch[usable > 1 ? 1 : 0];
+        a->scratch[i] = values[(index != NULL ? index[i] : i) * row_length];
+    if (!a->second_lowest)
+        return bj_stats_median(a->scratch, count);
+    size_t usable = bj_stats_sort_samples(a->scratch, count);
+    return usable == 0 ? NAN : a->scratch[usable > 1 ? 1 : 0];
 }
 
-static double step_cost(const statistic_context *c, const costs *costs, size_t s, const size_t *index, size_t count) {
-    return sum_up(c, &costs->cost[0][s], STREAMS, index, count);
+static double link_cost(const analysis *a, size_t s, const size_t *index, size_t count) {
+    return sum_up(a, a->cost + s, ABREAST, index, count);
 }
 
-/* The last number of streams up to which a step costs what it costs alone: within half of what one stream too many
- * adds. */
-static double find_inflection(const statistic_context *c, const size_t *index, size_t count) {
-    double alone = step_cost(c, c->own, 0, index, count);
+/* The last number of chains up to which a link costs what it costs alone. */
+static double find_inflection(const analysis *a, const size_t *index, size_t count) {
+    double alone = link_cost(a, 0, index, count);
     size_t last = 1;
-    while (last < STREAMS && step_cost(c, c->own, last, index, count) <= alone * (1 + 0.5 / (double)(last + 1)))
+    while (last < ABREAST && link_cost(a, last, index, count) <= alone * (1 + HALF_A_CHAIN / (double)(last + 1)))
         last++;
     return (double)last;
 }
 
-/* The number of streams is chosen by the time of the longer loop, which disturbance can only raise. The least of twenty
+/* The number of chains is chosen by the time of the longer loop, which disturbance can only raise. The least of twenty
  * differences would be the one whose shorter loop was disturbed. */
-static double find_least_cost(const statistic_context *c, const size_t *index, size_t count) {
+static double find_least_cost(const analysis *a, const size_t *index, size_t count) {
     double fastest = INFINITY, least = NAN;
-    for (size_t s = 0; s < STREAMS; s++) {
-        double time = sum_up(c, &c->own->longer[0][s], STREAMS, index, count) / (double)(s + 1);
-        if (!is_kept(c->own, s) || !(time < fastest))
+    for (size_t s = 0; s < ABREAST; s++) {
+        double time = sum_up(a, a->longer + s, ABREAST, index, count) / (double)(s + 1);
+        if (!is_kept(a, s) || !(time < fastest))
             continue;
         fastest = time;
-        least = step_cost(c, c->own, s, index, count) / (double)(s + 1);
+        least = link_cost(a, s, index, count) / (double)(s + 1);
     }
     return least > 0 ? least : NAN;
 }
 
 static double compute_quantity(void *context, const size_t *index, size_t count) {
-    const statistic_context *c = context;
-    double unit = c->second_lowest ? sum_up(c, c->yardstick, 1, index, count) : 1;
-    double latency = step_cost(c, c->own, 0, index, count);
-    if (c->companion != NULL)
-        latency -= step_cost(c, c->companion, 0, index, count);
-    if (c->quantity == LATENCY)
+    const analysis *a = context;
+    double unit = a->second_lowest ? sum_up(a, a->yardstick, 1, index, count) : 1;
+    double latency = link_cost(a, 0, index, count) - sum_up(a, a->then, 1, index, count);
+    if (a->quantity == LATENCY)
         return latency / unit;
-    if (c->quantity == IN_FLIGHT && c->second_lowest)
-        return find_inflection(c, index, count);
-    double least = find_least_cost(c, index, count);
-    return c->quantity == THROUGHPUT ? unit / least : fmax(1, latency / least);
-}
-
-static void give_reason(bj_answer *answer, bj_answer_status status, const char *format, ...) BJ_PRINTF(3, 4);
-
-static void give_reason(bj_answer *answer, bj_answer_status status, const char *format, ...) {
-    va_list list;
-    answer->status = status;
-    va_start(list, format);
-    vsnprintf(answer->reason, sizeof answer->reason, format, list);
-    va_end(list);
+    if (a->quantity == IN_FLIGHT && a->second_lowest)
+        return find_inflection(a, index, count);
+    double least = find_least_cost(a, index, count);
+    return a->quantity == THROUGHPUT ? unit / least : fmax(1, latency / least);
 }
 
 /* True: there is nothing to be computed, and the answer says why. */
-static bool is_hopeless(const statistic_context *c, const bj_op_unit *unit, const bj_curve *curve, bj_answer *answer) {
+static bool refuse_hopeless(const analysis *a, const bj_op_family *family, bj_answer *answer) {
+    const bj_curve *curve = find_curve(a->samples, family, BJ_UNROLL_TWICE);
     if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED))
-        give_reason(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no instruction for %s", unit->operation);
+        bj_kit_refuse(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no instruction for %s", family->operation);
     else if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG))
-        give_reason(answer, BJ_ANSWER_FAILED, "the compiled chain of %s returns a wrong result", unit->operation);
-    else if (isnan(c->own->kept[0]))
-        give_reason(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s", unit->operation);
-    else if (!is_kept(c->own, 0))
-        give_reason(answer, BJ_ANSWER_FAILED,
-                    "twice the operations (%s) took %.2f times as long: the compiler did not keep them",
-                    unit->operation, 2 / (2 - c->own->kept[0]));
-    else if (c->companion != NULL && isnan(c->companion->kept[0]))
-        give_reason(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s alone, which is part of the chain", unit->then);
+        bj_kit_refuse(answer, BJ_ANSWER_FAILED, "the compiled chain of %s returns a wrong result", family->operation);
+    else if (isnan(a->kept[0]))
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s", family->operation);
+    else if (!is_kept(a, 0))
+        bj_kit_refuse(answer, BJ_ANSWER_FAILED,
+                      "twice the operations (%s) took %.2f times as long: the compiler did not keep them",
+                      family->operation, 2 / (2 - a->kept[0]));
+    else if (isnan(sum_up(a, a->then, 1, NULL, a->rounds)))
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s alone, which is part of the chain",
+                      family->then);
+    /* Throughput may be larger than what so few chains can show. */
+    else if (a->quantity != LATENCY &&
+             link_cost(a, ABREAST - 1, NULL, a->rounds) <= STILL_FLAT * link_cost(a, 0, NULL, a->rounds))
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%d streams take no longer than one", ABREAST);
     else
         return false;
     return true;
 }
 
-/* Throughput may be larger than what so few streams can show. */
-static bool is_open_ended(const statistic_context *c, const size_t *all, size_t rounds, quantity quantity) {
-    if (quantity == LATENCY)
-        return false;
-    double alone = step_cost(c, c->own, 0, all, rounds), most = step_cost(c, c->own, STREAMS - 1, all, rounds);
-    return most <= alone * STILL_FLAT;
+/* How far single rounds of one chain differ. */
+static double find_scatter(const analysis *a) {
+    for (size_t r = 0; r < a->rounds; r++)
+        a->scratch[r] = a->cost[r * ABREAST];
+    size_t count = bj_stats_sort_samples(a->scratch, a->rounds);
+    return bj_stats_quantile_sorted(a->scratch, count, HIGH_OF_ROUNDS) /
+           bj_stats_quantile_sorted(a->scratch, count, LOW_OF_ROUNDS);
 }
 
-static void judge(const statistic_context *c, size_t rounds, bj_answer *answer) {
-    double low = answer->interval[0], high = answer->interval[1], width = (high - low) / answer->value;
-    double round_low = INFINITY, round_high = 0;
-    size_t kept = 0;
-    for (size_t r = 0; r < rounds; r++)
-        c->scratch[kept++] = c->own->cost[r][0];
-    kept = bj_stats_sort_samples(c->scratch, kept);
-    round_low = bj_stats_quantile_sorted(c->scratch, kept, 0.1);
-    round_high = bj_stats_quantile_sorted(c->scratch, kept, 0.9);
-    bool whole = c->quantity == IN_FLIGHT;
-    answer->confidence = kept < BJ_BOOTSTRAP_ROUNDS_NEEDED ? BJ_CONFIDENCE_LOW
-                         : whole                           ? (low == high ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM)
-                         : width <= WIDTH_HIGH + 2 * SYSTEMATIC ? BJ_CONFIDENCE_HIGH
-                         : width <= WIDTH_MEDIUM                ? BJ_CONFIDENCE_MEDIUM
-                                                                : BJ_CONFIDENCE_LOW;
-    if (round_high > round_low * STABLE_SPREAD) {
-        answer->status = BJ_ANSWER_UNSTABLE;
-        answer->confidence = answer->confidence == BJ_CONFIDENCE_HIGH ? BJ_CONFIDENCE_MEDIUM : answer->confidence;
-        snprintf(answer->reason, sizeof answer->reason, "single rounds differ by %.0f%%",
-                 100 * (round_high / round_low - 1));
-    }
-}
-
-static bj_status fill_answer(statistic_context *c, size_t rounds, const size_t *all, uint64_t seed, bj_answer *answer,
-                             bj_error *error) {
-    bj_bootstrap bootstrap = {0};
-    double value = compute_quantity(c, all, rounds);
-    if (!(value > 0)) {
-        give_reason(answer, BJ_ANSWER_UNDETERMINED, "the samples are too noisy");
-        return BJ_OK;
-    }
-    bj_status status = bj_stats_bootstrap_rounds(rounds, RESAMPLES, seed, compute_quantity, c, &bootstrap, error);
+static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
+    bool is_whole = a->quantity == IN_FLIGHT;
+    bj_estimate estimate;
+    bj_estimate_request resampling = {.rounds = a->rounds,
+                                      .seed = a->seed,
+                                      .tolerance = is_whole ? 0 : TOLERANCE,
+                                      .whole = is_whole,
+                                      .statistic = compute_quantity,
+                                      .context = a};
+    bj_status status = bj_kit_estimate(&resampling, &estimate, error);
     if (status != BJ_OK)
         return status;
-    double low = isnan(bootstrap.low) ? value : fmin(value, bootstrap.low * (1 - SYSTEMATIC));
-    double high = isnan(bootstrap.high) ? value : fmax(value, bootstrap.high * (1 + SYSTEMATIC));
-    /* Operations are whole. */
-    bool whole = c->quantity == IN_FLIGHT;
-    answer->value = whole ? round(value) : value;
-    answer->interval[0] = whole ? round(low) : low;
-    answer->interval[1] = whole ? round(high) : high;
-    answer->has_interval = true;
-    judge(c, rounds, answer);
-    bj_stats_free_bootstrap(&bootstrap);
+    if (!(estimate.value > 0)) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the samples are too noisy");
+        return BJ_OK;
+    }
+    bj_kit_widen(&estimate, SYSTEMATIC, SYSTEMATIC);
+    if (is_whole) {
+        estimate.value = round(estimate.value);
+        estimate.interval[0] = round(estimate.interval[0]);
+        estimate.interval[1] = round(estimate.interval[1]);
+    }
+    bj_kit_fill_answer(answer, &estimate, BJ_CONFIDENCE_HIGH);
+    double scatter = find_scatter(a);
+    if (scatter > STABLE_SCATTER)
+        bj_kit_call_unstable(answer, "single rounds differ by %.0f%%", 100 * (scatter - 1));
     return BJ_OK;
 }
 
-static bj_status answer_unit(const bj_op_unit *unit, const bj_curve *curve, statistic_context *c, size_t rounds,
-                             const size_t *all, const bj_analyse_request *request, bj_answers *answers,
-                             bj_error *error) {
+static bj_status answer_family(analysis *a, const bj_op_family *family, bj_answers *answers, bj_error *error) {
     bj_status status = BJ_OK;
     for (int q = 0; q < QUANTITIES && status == BJ_OK; q++) {
-        char key[64], id[48];
+        char id[BJ_OP_NAME_ROOM];
         bj_answer *answer;
-        snprintf(key, sizeof key, "op.%s.%s.%s", unit->type, unit->operation, key_ends[q]);
-        status = bj_data_put_answer(answers, key, units[q], &answer, error);
+        status = bj_kit_put_answer(answers, units[q], &answer, error, "op.%s.%s.%s", family->type, family->operation,
+                                   key_ends[q]);
         if (status != BJ_OK)
             return status;
-        c->quantity = (quantity)q;
-        bj_op_name_curve(unit, BJ_UNROLL_TWICE, id, sizeof id);
+        a->quantity = (quantity)q;
+        bj_op_name_curve(family, BJ_UNROLL_TWICE, id);
         bj_data_cite_curve(answer, id);
-        bj_op_name_curve(unit, BJ_UNROLL_ONCE, id, sizeof id);
+        bj_op_name_curve(family, BJ_UNROLL_ONCE, id);
         bj_data_cite_curve(answer, id);
         bj_data_cite_curve(answer, BJ_OP_YARDSTICK);
         bj_data_cite_curve(answer, BJ_OP_YARDSTICK_ONCE);
-        if (is_hopeless(c, unit, curve, answer))
-            continue;
-        if (is_open_ended(c, all, rounds, c->quantity))
-            give_reason(answer, BJ_ANSWER_UNDETERMINED, "%d streams take no longer than one", STREAMS);
-        else
-            status = fill_answer(c, rounds, all, request->seed, answer, error);
+        if (!refuse_hopeless(a, family, answer))
+            status = fill_answer(a, answer, error);
     }
     return status;
 }
 
-static const bj_op_unit *find_companion(const bj_op_unit *unit) {
-    for (size_t i = 0; unit->then != NULL && i < bj_op_answered_count; i++)
-        if (strcmp(bj_op_units[i].type, unit->type) == 0 && strcmp(bj_op_units[i].operation, unit->then) == 0)
-            return &bj_op_units[i];
-    return NULL;
-}
-
-static size_t count_rounds(const bj_curve *yardstick) {
-    return yardstick != NULL ? yardstick->round_count : 0;
-}
-
 bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                        bj_error *error) {
-    const bj_curve *twice = bj_data_find_curve(samples, BJ_OP_YARDSTICK);
-    size_t rounds = count_rounds(twice);
-    if (rounds == 0)
+    const bj_curve *yardstick = bj_data_find_curve(samples, BJ_OP_YARDSTICK);
+    if (yardstick == NULL || yardstick->round_count == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "no samples of the addition that all is relative to");
-    size_t scratch_room = rounds > twice->x_count ? rounds : twice->x_count;
-    double *yardstick = calloc(rounds + scratch_room, sizeof *yardstick);
-    size_t *all = calloc(rounds, sizeof *all);
-    costs own = {calloc(rounds, sizeof *own.cost), calloc(rounds, sizeof *own.longer), rounds, {0}};
-    costs companion = {calloc(rounds, sizeof *companion.cost), calloc(rounds, sizeof *companion.longer), rounds, {0}};
-    bj_status status = BJ_OK;
-    if (yardstick == NULL || all == NULL || own.cost == NULL || companion.cost == NULL || own.longer == NULL ||
-        companion.longer == NULL) {
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", rounds);
-        goto done;
+    analysis a = {.samples = samples,
+                  .seed = request->seed,
+                  .rounds = yardstick->round_count,
+                  .second_lowest = request->method != NULL && strcmp(request->method, "second_lowest") == 0};
+    bj_status status = open_analysis(yardstick, &a, error);
+    if (status != BJ_OK)
+        return status;
+    find_yardstick(yardstick, &a);
+    for (size_t i = 0; i < BJ_OP_ANSWERED && status == BJ_OK; i++) {
+        find_costs(&a, &bj_op_families[i]);
+        status = answer_family(&a, &bj_op_families[i], answers, error);
     }
-    bool second_lowest = request->method != NULL && strcmp(request->method, "second_lowest") == 0;
-    double *scratch = yardstick + rounds;
-    for (size_t r = 0; r < rounds; r++)
-        all[r] = r;
-    find_yardstick(twice, bj_data_find_curve(samples, BJ_OP_YARDSTICK_ONCE), scratch, yardstick, rounds);
-    for (size_t i = 0; i < bj_op_answered_count && status == BJ_OK; i++) {
-        const bj_op_unit *unit = &bj_op_units[i], *other = find_companion(unit);
-        char id[48];
-        bj_op_name_curve(unit, BJ_UNROLL_TWICE, id, sizeof id);
-        find_costs(samples, unit, yardstick, !second_lowest, scratch, &own);
-        if (other != NULL)
-            find_costs(samples, other, yardstick, !second_lowest, scratch, &companion);
-        statistic_context context = {.own = &own,
-                                     .companion = other != NULL ? &companion : NULL,
-                                     .second_lowest = second_lowest,
-                                     .yardstick = yardstick,
-                                     .scratch = scratch};
-        status = answer_unit(unit, bj_data_find_curve(samples, id), &context, rounds, all, request, answers, error);
-    }
-done:
-    free(yardstick);
-    free(all);
-    free(own.cost);
-    free(companion.cost);
-    free(own.longer);
-    free(companion.longer);
+    free(a.yardstick);
     return status;
 }

@@ -3,69 +3,53 @@
  * Chains of dependent operations, 1 to 20 side by side, in loops that are written out once and twice: the difference is
  * without the loop (blackjackbench-2012, 3.3). One chain alone waits for each result (latency); many side by side show
  * how often an operation can start (throughput). Every round has all chains in random order and the addition that
- * everything is relative to between them, so that a clock that moves moves both. */
+ * everything is relative to between them, so that a clock that moves moves both. The first round goes family by family
+ * and finds out which ones this machine has. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/random.h"
+#include "probes/kit/rounds.h"
 #include "probes/op/op_answer.h"
-#include "probes/op/op_units.h"
-#include "probes/probe.h"
+#include "probes/op/op_families.h"
 
+#define RANDOM_PURPOSE 1u
 /* Points of one call: some ten milliseconds, after which the addition is measured again and the deadline looked at. */
-enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 6, STREAM_ORDER = 1 };
+enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 6, ABREAST = BJ_CHAIN_STREAMS_MAX };
 
 static const struct { unsigned rounds, repetitions; } plans[BJ_EFFORT_COUNT] = {{6, 2}, {8, 6}, {20, 6}};
 
-/* One unit with so many streams: two chains, one for each unroll. */
 typedef struct {
-    uint32_t unit, streams;
-} point;
-
-typedef struct {
-    const bj_measure_request *request;
-    bj_curves *samples;
+    bj_rounds rounds;
+    bj_round_plan plan;
     unsigned repetitions;
-    size_t round, calls_of_round;
+    size_t calls_of_round;
+    uint32_t points[BJ_OP_FAMILIES * ABREAST]; /* that this machine has, for the second round and later ones */
     bj_chain chains[2 * (POINTS_OF_CALL + 1)];
     double ns[2 * (POINTS_OF_CALL + 1) * REPETITIONS_MOST];
 } op_run;
 
-static bj_status add_curve(bj_curves *samples, const char *id, const char *x_name, const char *y_name,
-                           const char *y_unit, bj_error *error) {
-    bj_curve *curve;
-    bj_status status = bj_data_add_curve(samples, id, "op", &curve, error);
-    if (status == BJ_OK)
-        bj_data_name_axes(curve, x_name, "count", y_name, y_unit);
-    return status;
+/* A point is a family and a number of chains side by side, in two loops. */
+static uint32_t make_point(uint32_t family, uint32_t abreast) {
+    return family * ABREAST + abreast - 1;
 }
 
-/* Fixed places: unit by unit the longer loop, then the shorter. */
-enum { YARDSTICK, YARDSTICK_ONCE, FIRST_UNIT };
+static const bj_unroll unrolls[2] = {BJ_UNROLL_TWICE, BJ_UNROLL_ONCE};
 
-static bj_status add_curves(bj_curves *samples, bj_error *error) {
-    bj_status status = add_curve(samples, BJ_OP_YARDSTICK, "call", "time", "ns", error);
-    if (status == BJ_OK)
-        status = add_curve(samples, BJ_OP_YARDSTICK_ONCE, "call", "time", "ns", error);
-    for (size_t i = 0; i < bj_op_unit_count && status == BJ_OK; i++) {
-        char id[48];
-        bj_op_name_curve(&bj_op_units[i], BJ_UNROLL_TWICE, id, sizeof id);
-        status = add_curve(samples, id, "streams", "time_of_step", "ns", error);
-        bj_op_name_curve(&bj_op_units[i], BJ_UNROLL_ONCE, id, sizeof id);
-        if (status == BJ_OK)
-            status = add_curve(samples, id, "streams", "time_of_step", "ns", error);
-    }
-    return status;
+static bj_status open_curve(op_run *run, uint32_t family, bj_unroll unroll, bj_curve **curve, bj_error *error) {
+    char id[BJ_OP_NAME_ROOM];
+    bj_op_name_curve(&bj_op_families[family], unroll, id);
+    bj_curve_axes axes = {id, "streams", "count", "time_of_step", "ns"};
+    return bj_kit_open_curve(&run->rounds, &axes, curve, error);
 }
 
-static void put_chains(op_run *run, size_t place, const bj_op_unit *unit, unsigned streams) {
+static void put_chains(op_run *run, size_t position, const bj_op_family *family, unsigned abreast) {
     for (size_t i = 0; i < 2; i++)
-        run->chains[2 * place + i] = (bj_chain){.cpu = run->request->cpu,
-                                                .type = unit->type,
-                                                .operation = unit->operation,
-                                                .then = unit->then,
-                                                .streams = streams,
-                                                .unroll = i == 0 ? BJ_UNROLL_TWICE : BJ_UNROLL_ONCE};
+        run->chains[2 * position + i] = (bj_chain){.cpu = run->rounds.request->cpu,
+                                                   .type = family->type,
+                                                   .operation = family->operation,
+                                                   .then = family->then,
+                                                   .streams = abreast,
+                                                   .unroll = unrolls[i]};
 }
 
 /* Low, since disturbance adds time. */
@@ -76,97 +60,102 @@ static double least_of(const op_run *run, size_t chain) {
     return least;
 }
 
-static bj_status measure_points(op_run *run, const point *points, size_t count, bj_error *error) {
-    static const bj_op_unit yardstick = {"int32", "add", NULL, 1};
-    bj_machine *machine = run->request->machine;
+static bj_status record_yardstick(op_run *run, bj_error *error) {
+    static const bj_curve_axes axes[2] = {{BJ_OP_YARDSTICK, "call", "count", "time", "ns"},
+                                          {BJ_OP_YARDSTICK_ONCE, "call", "count", "time", "ns"}};
+    double call = (double)++run->calls_of_round;
+    bj_status status = bj_kit_record(&run->rounds, &axes[0], call, least_of(run, 0), error);
+    return status == BJ_OK ? bj_kit_record(&run->rounds, &axes[1], call, least_of(run, 1), error) : status;
+}
+
+/* The addition, then the points. */
+static bj_status run_points(op_run *run, const uint32_t *points, size_t count, bj_error *error) {
+    static const bj_op_family yardstick = {"int32", "add", NULL, 1};
+    bj_machine *machine = run->rounds.request->machine;
     put_chains(run, 0, &yardstick, 1);
     for (size_t i = 0; i < count; i++)
-        put_chains(run, i + 1, &bj_op_units[points[i].unit], points[i].streams);
+        put_chains(run, i + 1, &bj_op_families[points[i] / ABREAST], points[i] % ABREAST + 1);
     bj_status status =
         machine->verbs->run_chains(machine, run->chains, 2 * (count + 1), run->repetitions, run->ns, error);
-    if (status != BJ_OK)
-        return status;
-    run->calls_of_round++;
-    for (size_t i = 0; i < 2 * (count + 1) && status == BJ_OK; i++) {
-        size_t curve = i < 2 ? YARDSTICK + i : FIRST_UNIT + 2 * points[i / 2 - 1].unit + i % 2;
-        double x = i < 2 ? (double)run->calls_of_round : points[i / 2 - 1].streams;
-        status = bj_data_record_sample(&run->samples->items[curve], x, run->round, least_of(run, i), error);
+    if (status == BJ_OK)
+        status = record_yardstick(run, error);
+    for (size_t i = 0; i < 2 * count && status == BJ_OK; i++) {
+        bj_curve *curve;
+        status = open_curve(run, points[i / 2] / ABREAST, unrolls[i % 2], &curve, error);
+        if (status == BJ_OK)
+            status = bj_data_record_sample(curve, points[i / 2] % ABREAST + 1, run->rounds.round, least_of(run, i + 2),
+                                           error);
     }
     return status;
 }
 
-static bj_status pause_between(const op_run *run, double fraction, bool *is_over, bj_error *error) {
-    *is_over = bj_probe_is_late(run->request);
-    return bj_probe_report(run->request, fraction, error);
+static bj_status measure_points(void *context, const uint32_t *numbers, size_t count, bj_error *error) {
+    op_run *run = context;
+    uint32_t points[POINTS_OF_CALL];
+    for (size_t i = 0; i < count; i++)
+        points[i] = run->points[numbers[i]];
+    return run_points(run, points, count, error);
 }
 
-/* The first round goes unit by unit, and finds out which ones this machine has. */
-static bj_status measure_first(op_run *run, point *points, size_t *count, double share, bool *is_over,
-                               bj_error *error) {
-    bj_status status = BJ_OK;
-    for (uint32_t u = 0; u < bj_op_unit_count && status == BJ_OK && !*is_over; u++) {
-        const bj_op_unit *unit = &bj_op_units[u];
-        point *own = points + *count;
-        for (uint32_t s = 0; s < unit->streams; s++)
-            own[s] = (point){u, s + 1};
-        bj_error trouble = {""};
-        status = measure_points(run, own, unit->streams, &trouble);
-        if (status == BJ_OK)
-            *count += unit->streams;
-        else if (status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_FAILED)
-            status = bj_data_set_attribute_text(
-                &run->samples->items[FIRST_UNIT + 2 * u], BJ_OUTCOME,
-                status == BJ_ERR_UNSUPPORTED ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG, error);
-        else
-            return bj_base_set_error(error, status, "%s", trouble.text);
-        if (status == BJ_OK)
-            status = pause_between(run, share * (u + 1.0) / (double)bj_op_unit_count, is_over, error);
-    }
-    return status;
+/* All of a family at once; one that the machine does not have gets an outcome instead of samples. */
+static bj_status measure_family(void *context, const uint32_t *families, size_t count, bj_error *error) {
+    op_run *run = context;
+    uint32_t family = *families, points[ABREAST];
+    bj_curve *curve;
+    bj_error trouble = {""};
+    (void)count;
+    for (uint32_t i = 0; i < bj_op_families[family].abreast; i++)
+        points[i] = make_point(family, i + 1);
+    bj_status tried = run_points(run, points, bj_op_families[family].abreast, &trouble);
+    bj_status status = open_curve(run, family, BJ_UNROLL_TWICE, &curve, error);
+    if (status == BJ_OK)
+        status = bj_kit_keep_outcome(curve, tried, &trouble, error);
+    return status == BJ_OK ? open_curve(run, family, BJ_UNROLL_ONCE, &curve, error) : status;
 }
 
-static bj_status measure_rounds(op_run *run, point *points, uint32_t *order, point *shuffled, bj_error *error) {
-    unsigned rounds = plans[run->request->effort].rounds;
-    bj_random random;
-    bj_random_seed(&random, bj_random_mix(run->request->seed, STREAM_ORDER));
+static bj_status start_round(void *context, bj_error *error) {
+    op_run *run = context;
+    (void)error;
+    run->calls_of_round = 0;
+    return BJ_OK;
+}
+
+/* After the first round: all points of the families that it has samples of, in random order. */
+static bj_status plan_points(void *context, bj_error *error) {
+    op_run *run = context;
     size_t count = 0;
-    bool is_over = false;
-    bj_status status = measure_first(run, points, &count, 1.0 / rounds, &is_over, error);
-    for (run->round = 1; run->round < rounds && status == BJ_OK && !is_over; run->round++) {
-        run->calls_of_round = 0;
-        for (size_t i = 0; i < count; i++)
-            order[i] = (uint32_t)i;
-        bj_random_shuffle_u32(&random, order, count);
-        for (size_t i = 0; i < count; i++)
-            shuffled[i] = points[order[i]];
-        for (size_t i = 0; i < count && status == BJ_OK && !is_over; i += POINTS_OF_CALL) {
-            size_t part = count - i < POINTS_OF_CALL ? count - i : POINTS_OF_CALL;
-            status = measure_points(run, shuffled + i, part, error);
-            double fraction = ((double)run->round + (double)(i + part) / (double)count) / rounds;
-            if (status == BJ_OK)
-                status = pause_between(run, fraction, &is_over, error);
-        }
+    bj_curve *curve;
+    bj_status status = BJ_OK;
+    for (uint32_t f = 0; f < BJ_OP_FAMILIES && status == BJ_OK; f++) {
+        status = open_curve(run, f, BJ_UNROLL_TWICE, &curve, error);
+        for (uint32_t i = 0; status == BJ_OK && curve->round_count > 0 && i < bj_op_families[f].abreast; i++)
+            run->points[count++] = make_point(f, i + 1);
     }
+    run->plan.in_order = false;
+    run->plan.batch = POINTS_OF_CALL;
+    run->plan.point_count = count;
+    run->plan.measure = measure_points;
     return status;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
-    size_t room = bj_op_unit_count * BJ_CHAIN_STREAMS_MAX;
     op_run *run = calloc(1, sizeof *run);
-    point *points = calloc(2 * room, sizeof *points);
-    uint32_t *order = calloc(room, sizeof *order);
-    bj_status status = add_curves(samples, error);
-    if (status == BJ_OK && (run == NULL || points == NULL || order == NULL))
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the chains");
-    if (status == BJ_OK) {
-        run->request = request;
-        run->samples = samples;
-        run->repetitions = plans[request->effort].repetitions;
-        status = measure_rounds(run, points, order, points + room, error);
-    }
+    if (run == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the chains");
+    bj_kit_open_rounds(&run->rounds, request, "op", samples, RANDOM_PURPOSE);
+    run->repetitions = plans[request->effort].repetitions;
+    run->plan = (bj_round_plan){.count = plans[request->effort].rounds,
+                                .first_round = bj_kit_count_rounds(samples, BJ_OP_YARDSTICK),
+                                .in_order = true,
+                                .point_count = BJ_OP_FAMILIES,
+                                .context = run,
+                                .prepare = start_round,
+                                .measure = measure_family,
+                                .after_round = plan_points};
+    bj_status status = run->plan.first_round > 0 ? plan_points(run, error) : BJ_OK;
+    if (status == BJ_OK)
+        status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
     free(run);
-    free(points);
-    free(order);
     return status;
 }
 

@@ -3,18 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "probes/slot/slot_constants.h"
 #include "stats/quantile.h"
-
-/* Half the width of a peak: a tick more or less of jitter, while twice a slot is far outside. */
-#define HALF_WIDTH 1.12
-/* A peak counts when gaps of its length took at least this part of the time that those of the largest peak took. Every
- * other waiting may last two slots, or a quota take two thirds of the time, and slots are still above it; interrupts
- * take some hundredths. */
-#define NOT_SMALL 0.25
-/* A length stands out when it takes as much of the waiting as an even spread over so many lengths would give it. */
-#define LEAST_SHARE 0.1
-/* Fewer gaps could be anything. */
-#define LEAST_COUNT 8u
 
 static size_t keep_positive(double *gaps, size_t count) {
     size_t kept = 0;
@@ -55,8 +45,7 @@ static window climb(const double *gaps, size_t count, size_t centre, window star
     return best;
 }
 
-bj_gap_mode bj_slot_find_gap_mode(double *gaps, size_t count) {
-    bj_gap_mode mode = {.value = NAN};
+double bj_slot_find_gap_mode(double *gaps, size_t count) {
     double total = 0, largest = 0;
     count = keep_positive(gaps, count);
     for (size_t i = 0; i < count; i++)
@@ -72,29 +61,23 @@ bj_gap_mode bj_slot_find_gap_mode(double *gaps, size_t count) {
         if (!is_peak(&w, largest, total))
             continue;
         window top = climb(gaps, count, i, w);
-        mode.count = top.end - top.first;
-        mode.share = top.time / total;
-        mode.value = bj_stats_quantile_sorted(gaps + top.first, mode.count, 0.5);
-        break;
+        return bj_stats_quantile_sorted(gaps + top.first, top.end - top.first, 0.5);
     }
-    return mode;
+    return NAN;
 }
 
-bj_gap_mode bj_slot_find_plain_mode(double *gaps, size_t count, double bin_width) {
-    bj_gap_mode mode = {.value = NAN};
-    double total = 0, best_time = 0;
+double bj_slot_find_plain_mode(double *gaps, size_t count, double bin_width) {
+    double mode = NAN;
+    size_t most = 0;
     count = keep_positive(gaps, count);
     for (size_t first = 0, end; first < count; first = end) {
-        double bin = floor(gaps[first] / bin_width), time = 0;
-        for (end = first; end < count && floor(gaps[end] / bin_width) == bin; end++)
-            time += gaps[end];
-        total += time;
-        if (end - first <= mode.count)
+        double bin = floor(gaps[first] / bin_width);
+        for (end = first; end < count && floor(gaps[end] / bin_width) == bin;)
+            end++;
+        if (end - first <= most)
             continue;
-        mode.count = end - first;
-        mode.value = (bin + 0.5) * bin_width;
-        best_time = time;
+        most = end - first;
+        mode = (bin + 0.5) * bin_width;
     }
-    mode.share = total > 0 ? best_time / total : 0;
     return mode;
 }

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/probe.h"
+#include "probes/kit/estimate.h"
+#include "probes/kit/rounds.h"
 #include "probes/slot/slot_answer.h"
 
 #define OVERSUBSCRIPTION 2u
@@ -15,6 +16,8 @@
 /* A round keeps so many gaps, evenly chosen; a thread cannot see more than its room. */
 #define KEPT_MAX 500u
 #define ROOM 4096u
+/* Attribute of the gaps: what the number of threads is twice of. */
+#define CONTEXTS "contexts"
 
 typedef struct {
     unsigned rounds;
@@ -23,30 +26,31 @@ typedef struct {
 
 static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 0.2}, {8, 0.35}, {20, 0.5}};
 
+enum { GAPS, THROTTLED, STOLEN, CURVE_COUNT };
+static const bj_curve_axes axes[CURVE_COUNT] = {
+    [GAPS] = {BJ_SLOT_GAPS, "gap", "count", "length", "ms"},
+    [THROTTLED] = {BJ_SLOT_THROTTLED, "threads", "count", "times_throttled", "count"},
+    [STOLEN] = {BJ_SLOT_STOLEN, "threads", "count", "stolen_share", "1"},
+};
+
 typedef struct {
-    const bj_measure_request *request;
+    bj_rounds rounds;
     bj_watch watch;
-    size_t gaps_curve, throttled_curve, stolen_curve; /* places in samples */
     double *gaps_ns;
     size_t counts[OVERSUBSCRIPTION * CONTEXTS_MAX];
 } slot_run;
 
 /* The most that any kind of work has; without an answer the cpus that we may use. */
-static size_t count_contexts(const bj_measure_request *request) {
-    static const char *const keys[] = {"contexts.int", "contexts.fp", "contexts.memory"};
-    size_t cpus = request->machine->facts.cpu_count;
-    double most = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        double contexts;
-        if (bj_data_get_number(request->earlier, keys[i], &contexts))
-            most = fmax(most, contexts);
-    }
-    size_t contexts = most >= 1 && most < (double)cpus ? (size_t)most : cpus;
-    return contexts < CONTEXTS_MAX ? contexts : CONTEXTS_MAX;
+static double count_contexts(const bj_measure_request *request) {
+    double cpus = (double)request->machine->facts.cpu_count;
+    double most = fmax(bj_kit_find_number(request->earlier, "contexts.int"),
+                       fmax(bj_kit_find_number(request->earlier, "contexts.fp"),
+                            bj_kit_find_number(request->earlier, "contexts.memory")));
+    return fmin(most >= 1 && most < cpus ? floor(most) : cpus, CONTEXTS_MAX);
 }
 
 /* Threads come one after the other in the room; kept are gaps at even distances of all. */
-static bj_status record_gaps(const slot_run *run, size_t round, bj_curve *curve, bj_error *error) {
+static bj_status record_gaps(slot_run *run, bj_error *error) {
     size_t total = 0, seen = 0, kept = 0;
     for (size_t i = 0; i < run->watch.threads; i++)
         total += run->counts[i];
@@ -57,71 +61,66 @@ static bj_status record_gaps(const slot_run *run, size_t round, bj_curve *curve,
             if (seen * wanted / total < kept)
                 continue;
             kept++;
-            status = bj_data_record_sample(curve, (double)kept, round, run->gaps_ns[i * ROOM + j] * 1e-6, error);
+            status = bj_kit_record(&run->rounds, &axes[GAPS], (double)kept, run->gaps_ns[i * ROOM + j] * 1e-6, error);
         }
     }
     return status;
 }
 
-static bj_status measure_round(slot_run *run, bj_curves *samples, size_t round, bj_error *error) {
-    bj_machine *machine = run->request->machine;
+static bj_status measure_gaps(void *context, const uint32_t *points, size_t count, bj_error *error) {
+    slot_run *run = context;
+    bj_machine *machine = run->rounds.request->machine;
     bj_taken taken = {0};
     double threads = (double)run->watch.threads;
+    (void)points;
+    (void)count;
     bj_status status = machine->verbs->run_watch(machine, &run->watch, run->gaps_ns, run->counts, &taken, error);
     if (status == BJ_OK)
-        status = record_gaps(run, round, &samples->items[run->gaps_curve], error);
+        status = record_gaps(run, error);
     if (status == BJ_OK && taken.throttled > 0)
-        status = bj_data_record_sample(&samples->items[run->throttled_curve], threads, round, taken.throttled, error);
+        status = bj_kit_record(&run->rounds, &axes[THROTTLED], threads, taken.throttled, error);
     if (status == BJ_OK && taken.stolen > 0)
-        status = bj_data_record_sample(&samples->items[run->stolen_curve], threads, round, taken.stolen, error);
+        status = bj_kit_record(&run->rounds, &axes[STOLEN], threads, taken.stolen, error);
     return status;
 }
 
-static bj_status add_curve(bj_curves *samples, const char *id, const char *x, const char *y, const char *y_unit,
-                           size_t *place, bj_error *error) {
+/* All curves, with samples or not, and as many contexts as in earlier rounds. */
+static bj_status open_curves(slot_run *run, double *contexts, bj_error *error) {
     bj_curve *curve;
-    bj_status status = bj_data_add_curve(samples, id, "slot", &curve, error);
-    if (status != BJ_OK)
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < CURVE_COUNT && status == BJ_OK; i++)
+        status = bj_kit_open_curve(&run->rounds, &axes[i], &curve, error);
+    if (status == BJ_OK)
+        status = bj_kit_open_curve(&run->rounds, &axes[GAPS], &curve, error);
+    if (status != BJ_OK || bj_data_get_attribute_number(curve, CONTEXTS, contexts))
         return status;
-    *place = (size_t)(curve - samples->items);
-    bj_data_name_axes(curve, x, "count", y, y_unit);
-    return BJ_OK;
-}
-
-static bj_status add_curves(slot_run *run, bj_curves *samples, bj_error *error) {
-    bj_status status = add_curve(samples, BJ_SLOT_GAPS, "gap", "length", "ms", &run->gaps_curve, error);
-    if (status == BJ_OK)
-        status =
-            add_curve(samples, BJ_SLOT_THROTTLED, "threads", "times_throttled", "count", &run->throttled_curve, error);
-    if (status == BJ_OK)
-        status = add_curve(samples, BJ_SLOT_STOLEN, "threads", "stolen_share", "1", &run->stolen_curve, error);
-    return status;
+    *contexts = count_contexts(run->rounds.request);
+    return bj_data_set_attribute_number(curve, CONTEXTS, *contexts, error);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
-    bj_machine *machine = request->machine;
-    size_t contexts = count_contexts(request);
-    slot_run run = {.request = request,
-                    .watch = {.cpus = machine->facts.cpus,
-                              .cpu_count = contexts,
-                              .threads = OVERSUBSCRIPTION * contexts,
-                              .seconds = plan->seconds,
-                              .least_gap_ns = BJ_SLOT_LEAST_MS * 1e6,
-                              .room = ROOM}};
-    bj_status status = add_curves(&run, samples, error);
+    slot_run run;
+    double contexts = 0;
+    bj_kit_open_rounds(&run.rounds, request, "slot", samples, 0);
+    bj_status status = open_curves(&run, &contexts, error);
     if (status != BJ_OK)
         return status;
+    run.watch = (bj_watch){.cpus = request->machine->facts.cpus,
+                           .cpu_count = (size_t)contexts,
+                           .threads = OVERSUBSCRIPTION * (size_t)contexts,
+                           .seconds = plan->seconds,
+                           .least_gap_ns = BJ_SLOT_LEAST_MS * 1e6,
+                           .room = ROOM};
     run.gaps_ns = malloc(run.watch.threads * ROOM * sizeof *run.gaps_ns);
     if (run.gaps_ns == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the gaps of %zu threads", run.watch.threads);
-    for (size_t round = 0; status == BJ_OK && round < plan->rounds; round++) {
-        status = measure_round(&run, samples, round, error);
-        if (status == BJ_OK)
-            status = bj_probe_report(request, (round + 1.0) / plan->rounds, error);
-        if (bj_probe_is_late(request))
-            break;
-    }
+    bj_round_plan rounds = {.count = plan->rounds,
+                            .first_round = bj_kit_count_rounds(samples, BJ_SLOT_GAPS),
+                            .point_count = 1,
+                            .context = &run,
+                            .measure = measure_gaps};
+    status = bj_kit_run_rounds(&run.rounds, &rounds, error);
     free(run.gaps_ns);
     return status;
 }
@@ -129,7 +128,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_slot = {
     .name = "slot",
     .question = "How long does a thread run before the scheduler gives its cpu to another?",
-    .revision = BJ_SLOT_REVISION,
+    .revision = 1,
     .provides =
         (const bj_probe_key[]){
             {"scheduler.slot_ms", "ms", 0.02, 10000, "how long a thread runs before another gets its cpu"}, {0}},

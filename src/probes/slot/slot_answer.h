@@ -4,7 +4,6 @@
 
 #include "probes/probe.h"
 
-#define BJ_SLOT_REVISION 1u
 #define BJ_SLOT_WAITING_PEAK "waiting_peak"
 #define BJ_SLOT_MODE "mode"
 /* Gaps in ms over their number in the round. */

@@ -1,10 +1,10 @@
-#include "probes/op/op_units.h"
+#include "probes/op/op_families.h"
 
 #include <stdio.h>
 
 enum { MOST = BJ_CHAIN_STREAMS_MAX };
 
-const bj_op_unit bj_op_units[] = {
+const bj_op_family bj_op_families[BJ_OP_FAMILIES] = {
     {"int8", "add", NULL, MOST},   {"int8", "sub", NULL, MOST},     {"int8", "mul", NULL, MOST},
     {"int8", "div", "add", MOST},  {"int8", "mod", "add", MOST},    {"int8", "shift", NULL, MOST},
     {"int16", "add", NULL, MOST},  {"int16", "sub", NULL, MOST},    {"int16", "mul", NULL, MOST},
@@ -22,12 +22,11 @@ const bj_op_unit bj_op_units[] = {
     {"double", "add", "mul", 1},   {"double", "mul", "div", 1},     {"double", "fma", "mul", 1},
     {"double", "sqrt", "fma", 1},
 };
-const size_t bj_op_unit_count = sizeof bj_op_units / sizeof bj_op_units[0];
-const size_t bj_op_answered_count = 36;
+_Static_assert(sizeof bj_op_families / sizeof bj_op_families[0] == BJ_OP_FAMILIES, "as many as are told");
 
-void bj_op_name_curve(const bj_op_unit *unit, bj_unroll unroll, char *id, size_t room) {
+void bj_op_name_curve(const bj_op_family *family, bj_unroll unroll, char *id) {
     /* A companion that only keeps the chain going is not part of the name. */
-    int is_pair = unit->then != NULL && unit->streams == 1;
-    snprintf(id, room, "op.%s.%s%s%s%s", unit->type, unit->operation, is_pair ? "_" : "", is_pair ? unit->then : "",
-             unroll == BJ_UNROLL_ONCE ? ".once" : "");
+    int is_pair = family->then != NULL && family->abreast == 1;
+    snprintf(id, BJ_OP_NAME_ROOM, "op.%s.%s%s%s%s", family->type, family->operation, is_pair ? "_" : "",
+             is_pair ? family->then : "", unroll == BJ_UNROLL_ONCE ? ".once" : "");
 }

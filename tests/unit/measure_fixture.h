@@ -117,6 +117,37 @@ static inline void expect_no_sample(const measuring *m, const char *id) {
     assert_int_equal(m->most_bytes, 0);
 }
 
+/* Measures once, then late rounds with another seed: every curve has the same points as before and gains that many
+ * rounds, or nothing where it is one of those that only exploring measured (fewer rounds than the longest). */
+static inline void expect_late_rounds(measuring *m, const char *probe, unsigned more_rounds) {
+    bj_curves before = {0};
+    bj_error error = {""};
+    size_t longest = 0, continued = 0;
+    assert_int_equal(measure_probe(m, probe), BJ_OK);
+    assert_int_equal(bj_data_copy_curves(&m->made.samples, probe, &before, &error), BJ_OK);
+    m->request.more_rounds = more_rounds;
+    m->request.seed++;
+    assert_int_equal(measure_probe(m, probe), BJ_OK);
+    assert_int_equal(m->made.samples.count, before.count);
+    for (size_t i = 0; i < before.count; i++)
+        longest = before.items[i].round_count > longest ? before.items[i].round_count : longest;
+    for (size_t i = 0; i < before.count; i++) {
+        const bj_curve *old = &before.items[i], *now = get_curve(m, old->id);
+        assert_int_equal(now->x_count, old->x_count);
+        for (size_t k = 0; k < old->x_count; k++)
+            assert_true(now->x[k] == old->x[k]);
+        for (size_t r = 0; r < old->round_count; r++)
+            assert_memory_equal(now->rounds[r], old->rounds[r], old->x_count * sizeof *old->x);
+        if (now->round_count > old->round_count)
+            assert_int_equal(now->round_count, old->round_count + more_rounds);
+        else
+            assert_true(old->round_count < longest);
+        continued += now->round_count > old->round_count;
+    }
+    assert_true(continued > 0);
+    bj_data_free_curves(&before);
+}
+
 /* A whole run says how far it is, from early on to the end. */
 static inline void expect_steady_progress(const char *probe, const char *machine_text, uint64_t memory_bytes) {
     measuring m;

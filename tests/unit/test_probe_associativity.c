@@ -1,9 +1,5 @@
-/* The analysis of the associativity probe on made-up curves. */
-#include "probe_fixture.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+/* The associativity probe: its answers on made-up curves, and what it measures of small simulated machines. */
+#include "measure_fixture.h"
 
 #include "probes/associativity/associativity_answer.h"
 
@@ -18,7 +14,7 @@ static void put_time(fixture *made, const bj_conflict_walk *walk, double lines, 
 
 /* First level: up to `ways` lines hit, one more costs `beyond`, in all rounds. */
 static void put_curve(fixture *made, size_t stride, size_t sets, double ways, double beyond) {
-    const bj_conflict_walk walk = {1, stride, sets};
+    const bj_conflict_walk walk = {1, stride, sets, 256};
     for (size_t round = 0; round < ROUNDS; round++) {
         put_time(made, &walk, ways, round, 4.05);
         put_time(made, &walk, ways + 1, round, beyond);
@@ -90,7 +86,7 @@ static void test_an_odd_stride_that_shows_fewer(void **state) {
     fixture made;
     open_fixture(&made);
     put_four(&made, 4096, 9, 12);
-    const bj_conflict_walk walk = {1, 12288, 1};
+    const bj_conflict_walk walk = {1, 12288, 1, 256};
     for (size_t round = 0; round < ROUNDS; round++)
         put_time(&made, &walk, 9, round, 12);
     /* Contradicted, and nothing in its place. */
@@ -106,17 +102,37 @@ static void test_rounds_that_disagree(void **state) {
     fixture made;
     open_fixture(&made);
     put_four(&made, 4096, 8, 12);
-    const bj_conflict_walk walk = {1, 4096, 2};
+    const bj_conflict_walk walk = {1, 4096, 2, 256};
     /* Other sets, other ways: as a hashed index has it. */
     for (size_t round = 0; round < 3; round++)
         put_time(&made, &walk, 8, round, 11);
     expect_nothing(&made);
-    /* Something used the cache for a while: three of 28 rounds by themselves would say otherwise. */
+    /* Something used the cache for a while: three resamples of a hundred lack rounds in which it did not. */
     open_fixture(&made);
     put_four(&made, 4096, 8, 12);
     for (size_t round = 0; round < 3; round++)
         put_time(&made, &walk, 8, round, 5.5);
     expect_ways(&made, 8, BJ_CONFIDENCE_MEDIUM);
+    /* For most of the time: a third of them do. */
+    open_fixture(&made);
+    put_four(&made, 4096, 8, 12);
+    for (size_t round = 0; round < 5; round++)
+        put_time(&made, &walk, 8, round, 5.5);
+    expect_ways(&made, 8, BJ_CONFIDENCE_LOW);
+}
+
+/* Few rounds are low, however well they agree. */
+static void test_few_rounds(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    for (unsigned i = 0; i < 4; i++) {
+        const bj_conflict_walk walk = {1, 4096u << (i & 1), (size_t)1 << (i >> 1), 256};
+        for (size_t round = 0; round < 5; round++)
+            for (unsigned beyond = 0; beyond < 2; beyond++)
+                put_time(&made, &walk, 8 + beyond, round, beyond ? 12 : 4.05);
+    }
+    expect_ways(&made, 8, BJ_CONFIDENCE_LOW);
 }
 
 static void test_another_capacity(void **state) {
@@ -135,7 +151,7 @@ static void test_twins(void **state) {
     for (unsigned i = 0; i < 4; i++) {
         size_t stride = 4096u << (i & 1), sets = (size_t)1 << (i >> 1);
         for (size_t round = 0; round < ROUNDS; round++) {
-            const bj_conflict_walk lines = {1, stride, sets}, twin = {0, stride, sets};
+            const bj_conflict_walk lines = {1, stride, sets, 256}, twin = {0, stride, sets, 256};
             put_time(&made, &lines, 8, round, 11);
             put_time(&made, &lines, 9, round, 19);
             put_time(&made, &twin, 8, round, 11);
@@ -165,15 +181,67 @@ static void test_tables(void **state) {
     close_fixture(&made);
 }
 
+/* The caches that open_fixture() tells of, with huge pages for the second. */
+static const char *const paged_machine =
+    "{\"name\": \"paged\", \"cpus\": 1, \"clock_ghz\": 2.0, \"page\": {\"base\": 4096, \"huge\": 2097152}, "
+    "\"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 8}, "
+    "{\"size\": 262144, \"ways\": 8, \"latency\": 24}], \"memory\": {\"latency\": 200}}";
+
+static void expect_both_levels(measuring *m) {
+    run_analysis(&m->made, "associativity");
+    expect_answer(&m->made, "cache.L1.associativity", 8, 0, BJ_CONFIDENCE_HIGH);
+    /* The last level: others may share it. */
+    expect_answer(&m->made, "cache.L2.associativity", 8, 0, BJ_CONFIDENCE_MEDIUM);
+}
+
+static void test_measures_ways(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, paged_machine, 64 * TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "associativity"), BJ_OK);
+    expect_both_levels(&m);
+    close_measuring(&m);
+    /* Base pages: which lines of the second level meet is chance. */
+    open_measuring(&m, small_machine, 64 * TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "associativity"), BJ_OK);
+    run_analysis(&m.made, "associativity");
+    expect_answer(&m.made, "cache.L1.associativity", 8, 0, BJ_CONFIDENCE_HIGH);
+    expect_undetermined(&m.made, "cache.L2.associativity", "huge pages");
+    close_measuring(&m);
+}
+
+static void test_late_rounds(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, paged_machine, 64 * TESTED_MIB);
+    expect_late_rounds(&m, "associativity", 3);
+    assert_int_equal(get_curve(&m, "associativity.L1.s4096.m1")->round_count, 9);
+    assert_int_equal(get_curve(&m, "associativity.L2.s32768.m2")->round_count, 9);
+    expect_both_levels(&m);
+    close_measuring(&m);
+}
+
+static void test_behaves(void **state) {
+    (void)state;
+    expect_steady_progress("associativity", paged_machine, 64 * TESTED_MIB);
+    expect_interruption("associativity", paged_machine, 64 * TESTED_MIB);
+    /* One level: half of its time is too little for all rounds. */
+    expect_deadline("associativity", "associativity.L1.s4096.m1", small_machine, 64 * TESTED_MIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_curves_that_agree),
         cmocka_unit_test(test_more_sets_must_show_the_same),
         cmocka_unit_test(test_an_odd_stride_that_shows_fewer),
         cmocka_unit_test(test_rounds_that_disagree),
+        cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_another_capacity),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_measures_ways),
+        cmocka_unit_test(test_late_rounds),
+        cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The analysis of the line probe on made-up curves. */
-#include "probe_fixture.h"
+/* The line probe: its answers on made-up curves, and what it measures of a small simulated machine. */
+#include "measure_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 enum { ROUNDS = 7 };
 
-/* `low` up to the unit and `high` beyond it, with a little scatter. */
-static void put_curve(fixture *made, const char *id, double unit, double low, double high) {
+/* `low` up to the extent and `high` beyond it, with a little scatter. */
+static void put_curve(fixture *made, const char *id, double extent, double low, double high) {
     bj_error error = {""};
     bj_curve *curve = NULL;
     assert_int_equal(bj_data_add_curve(&made->samples, id, "line", &curve, &error), BJ_OK);
     for (size_t round = 0; round < ROUNDS; round++)
         for (double x = 16; x <= 512; x *= 2) {
-            double y = (x <= unit ? low : high) * (1 + 0.002 * (double)((round * 5 + (size_t)x / 16) % 7));
+            double y = (x <= extent ? low : high) * (1 + 0.002 * (double)((round * 5 + (size_t)x / 16) % 7));
             assert_int_equal(bj_data_record_sample(curve, x, round, y, &error), BJ_OK);
         }
 }
@@ -55,7 +55,7 @@ static void test_witnesses_agree(void **state) {
     close_fixture(&made);
 }
 
-/* Coherence by an outer level's longer line is said, and takes nothing from the answer. */
+/* Coherence by an outer level's longer line is cited, and takes nothing from the answer. */
 static void test_cpus_share_more(void **state) {
     (void)state;
     fixture made;
@@ -63,7 +63,10 @@ static void test_cpus_share_more(void **state) {
     put_curve(&made, "line.L1", 64, 10, 12);
     put_curve(&made, BJ_LINE_SHARING, 128, 90, 1.2);
     expect(&made, "cache.line_bytes", 64, BJ_CONFIDENCE_HIGH);
-    assert_non_null(strstr(analyse(&made, "cache.line_bytes")->method, "128"));
+    const bj_answer *answer = analyse(&made, "cache.line_bytes");
+    assert_string_equal(answer->method, "");
+    assert_int_equal(answer->evidence_count, 2);
+    assert_string_equal(answer->evidence[1], BJ_LINE_SHARING);
     close_fixture(&made);
 }
 
@@ -148,12 +151,84 @@ static void test_outer_levels(void **state) {
     close_fixture(&made);
 }
 
+/* Two cpus with caches of their own, lines of 32 bytes. */
+static const char *const short_lines =
+    "{\"name\": \"short lines\", \"cpus\": 2, \"clock_ghz\": 2.0, \"caches\": ["
+    "{\"size\": 32768, \"line\": 32, \"ways\": 8, \"latency\": 8}, "
+    "{\"size\": 262144, \"line\": 32, \"ways\": 8, \"latency\": 24}], \"memory\": {\"latency\": 200}}";
+
+/* The second level's walk is too much for a quick run. */
+static void open_normal(measuring *m) {
+    open_measuring(m, short_lines, 128 * TESTED_MIB);
+    m->request.effort = BJ_EFFORT_NORMAL;
+}
+
+static void expect_lines(measuring *m, double bytes, bj_confidence of_memory) {
+    run_analysis(&m->made, "line");
+    expect_answer(&m->made, "cache.line_bytes", bytes, 0, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m->made, "cache.L2.line_bytes", bytes, 0, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m->made, "cache.fetch_bytes", bytes, 0, of_memory);
+}
+
+static void test_measures_lines(void **state) {
+    (void)state;
+    measuring m;
+    open_normal(&m);
+    assert_int_equal(measure_probe(&m, "line"), BJ_OK);
+    assert_int_equal(get_curve(&m, "line.L2")->round_count, 6);
+    assert_true(get_curve(&m, "line.L2")->x[0] == 32);
+    assert_true(get_curve(&m, BJ_LINE_MEMORY)->x[0] == 32);
+    expect_lines(&m, 32, BJ_CONFIDENCE_LOW);
+    close_measuring(&m);
+}
+
+/* With what exploring found the first time; two rounds of memory and six later ones are enough for more than low. */
+static void test_late_rounds(void **state) {
+    (void)state;
+    measuring m;
+    open_normal(&m);
+    expect_late_rounds(&m, "line", 3);
+    assert_int_equal(get_curve(&m, BJ_LINE_FIRST)->round_count, 9);
+    assert_int_equal(get_curve(&m, BJ_LINE_SHARING)->round_count, 9);
+    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 5);
+    expect_lines(&m, 32, BJ_CONFIDENCE_LOW);
+    m.request.seed++;
+    assert_int_equal(measure_probe(&m, "line"), BJ_OK);
+    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 8);
+    expect_lines(&m, 32, BJ_CONFIDENCE_HIGH);
+    close_measuring(&m);
+}
+
+static void test_little_memory(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m, short_lines, TESTED_MIB / 2);
+    assert_int_equal(measure_probe(&m, "line"), BJ_OK);
+    expect_no_sample(&m, BJ_LINE_FIRST);
+    expect_no_value(&m.made, "line", "cache.line_bytes");
+    close_measuring(&m);
+}
+
+static void test_behaves(void **state) {
+    (void)state;
+    expect_steady_progress("line", short_lines, 64 * TESTED_MIB);
+    expect_interruption("line", short_lines, 64 * TESTED_MIB);
+    expect_deadline("line", BJ_LINE_FIRST, short_lines, 64 * TESTED_MIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_witnesses_agree),        cmocka_unit_test(test_cpus_share_more),
-        cmocka_unit_test(test_cpus_share_less),        cmocka_unit_test(test_no_second_witness),
-        cmocka_unit_test(test_cpus_that_did_not_meet), cmocka_unit_test(test_nothing_rises),
+        cmocka_unit_test(test_witnesses_agree),
+        cmocka_unit_test(test_cpus_share_more),
+        cmocka_unit_test(test_cpus_share_less),
+        cmocka_unit_test(test_no_second_witness),
+        cmocka_unit_test(test_cpus_that_did_not_meet),
+        cmocka_unit_test(test_nothing_rises),
         cmocka_unit_test(test_outer_levels),
+        cmocka_unit_test(test_measures_lines),
+        cmocka_unit_test(test_late_rounds),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

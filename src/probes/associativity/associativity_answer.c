@@ -6,59 +6,15 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "probes/associativity/associativity_constants.h"
+#include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
-#include "stats/bootstrap.h"
 #include "stats/quantile.h"
 #include "stats/rise.h"
 
-/* One line too many under random replacement misses once in ten visits. Latencies are known to some hundredths. */
-#define RISE_SHARE 0.05
-#define LATENCY_ERROR 0.03
-/* Most lines are missing. */
-#define MISSES_SHARE 0.5
-/* Rounds that may miss clearly where the others fit, and rounds that a point needs. */
-#define CLEAR_MISSES 0.2
-#define LEAST_ROUNDS 3u
-#define ROUNDS_MAX 64u
-/* Of the rounds by themselves, those that must say the same, for high confidence and at all. */
-#define HIGH_AGREEMENT 0.9
-#define AGREEMENT 0.25
-/* Ways times stride is the capacity, as far as that is known; beyond the second bound it is another cache. */
-#define CAPACITY_CLOSE 1.18
-#define CAPACITY_FAR 1.4
-/* The shortest stride tried may be several times the way size. */
-#define LEAST_STRIDE_BYTES 4096u
-/* Others hold part of a level whose capacity moves more than this between rounds. */
-#define STEADY_CAPACITY 1.35
-#define TABLE_RISE 0.1
-#define TABLE_CONTRAST 1.15
-
-static double find_latency(const bj_answers *earlier, size_t level) {
-    char key[64];
-    double ns = NAN;
-    snprintf(key, sizeof key, "cache.L%zu.latency_ns", level);
-    return bj_data_get_number(earlier, key, &ns) ? ns : NAN;
-}
-
-static size_t find_x(const bj_curve *curve, double x) {
-    size_t point = 0;
-    while (point < curve->x_count && curve->x[point] != x)
-        point++;
-    return point;
-}
-
-/* Of the rounds that have the point: the low quantile, since disturbance only adds time. */
-static double low_at(const bj_curve *curve, size_t point, size_t *rounds) {
-    double values[ROUNDS_MAX];
-    *rounds = 0;
-    for (size_t r = 0; point < curve->x_count && r < curve->round_count && *rounds < ROUNDS_MAX; r++)
-        if (!isnan(curve->rounds[r][point]))
-            values[(*rounds)++] = curve->rounds[r][point];
-    return bj_stats_low_quantile(values, *rounds);
-}
+#define CURVES_MAX 256u
+#define AGREEING 4u
 
 static size_t read_attribute(const bj_curve *curve, const char *name) {
     double number = 0;
@@ -67,10 +23,11 @@ static size_t read_attribute(const bj_curve *curve, const char *name) {
 
 static bj_conflict_walk walk_of(const bj_curve *curve) {
     return (bj_conflict_walk){read_attribute(curve, "level"), read_attribute(curve, "stride_bytes"),
-                              read_attribute(curve, "sets")};
+                              read_attribute(curve, "sets"), read_attribute(curve, "set_stride_bytes")};
 }
 
-const bj_curve *bj_associativity_find_curve(const bj_curves *samples, const bj_conflict_walk *walk) {
+/* NULL: not measured. */
+static const bj_curve *find_curve(const bj_curves *samples, const bj_conflict_walk *walk) {
     for (size_t i = 0; i < samples->count; i++) {
         bj_conflict_walk has = walk_of(&samples->items[i]);
         if (has.level == walk->level && has.stride_bytes == walk->stride_bytes && has.sets == walk->sets)
@@ -81,153 +38,220 @@ const bj_curve *bj_associativity_find_curve(const bj_curves *samples, const bj_c
 
 bj_status bj_associativity_open_curve(bj_curves *samples, const bj_conflict_walk *walk, bj_curve **curve,
                                       bj_error *error) {
-    char id[48];
-    *curve = (bj_curve *)bj_associativity_find_curve(samples, walk);
+    const struct {
+        const char *name;
+        size_t number;
+    } facts[] = {{"stride_bytes", walk->stride_bytes},
+                 {"sets", walk->sets},
+                 {"level", walk->level}, /* from here on, a twin has none */
+                 {"set_stride_bytes", walk->set_stride_bytes}};
+    char id[48], level[24] = "twin";
+    *curve = (bj_curve *)find_curve(samples, walk);
     if (*curve != NULL)
         return BJ_OK;
     if (walk->level > 0)
-        snprintf(id, sizeof id, "associativity.L%zu.s%zu.m%zu", walk->level, walk->stride_bytes, walk->sets);
-    else
-        snprintf(id, sizeof id, "associativity.twin.s%zu.m%zu", walk->stride_bytes, walk->sets);
+        snprintf(level, sizeof level, "L%zu", walk->level);
+    snprintf(id, sizeof id, "associativity.%s.s%zu.m%zu", level, walk->stride_bytes, walk->sets);
     bj_status status = bj_data_add_curve(samples, id, "associativity", curve, error);
-    if (status != BJ_OK)
-        return status;
-    bj_data_name_axes(*curve, "lines_of_a_set", "count", "time_per_access", "ns");
-    if (walk->level > 0)
-        status = bj_data_set_attribute_number(*curve, "level", (double)walk->level, error);
     if (status == BJ_OK)
-        status = bj_data_set_attribute_number(*curve, "stride_bytes", (double)walk->stride_bytes, error);
-    return status == BJ_OK ? bj_data_set_attribute_number(*curve, "sets", (double)walk->sets, error) : status;
+        bj_data_name_axes(*curve, "lines_of_a_set", "count", "time_per_access", "ns");
+    for (size_t i = 0; status == BJ_OK && i < (walk->level > 0 ? 4 : 2); i++)
+        status = bj_data_set_attribute_number(*curve, facts[i].name, (double)facts[i].number, error);
+    return status;
+}
+
+/* x_count: the curve lacks it. */
+static size_t find_x(const bj_curve *curve, double x) {
+    size_t point = 0;
+    while (point < curve->x_count && curve->x[point] != x)
+        point++;
+    return point;
+}
+
+static size_t count_rounds(const bj_curve *curve) {
+    return curve->round_count < ROUNDS_MAX ? curve->round_count : ROUNDS_MAX;
+}
+
+/* What the TLB costs an access to these pages. */
+static double find_tlb_cost(const bj_curves *samples, const bj_conflict_walk *walk, double lines, double first_ns) {
+    const bj_conflict_walk of_twin = {.stride_bytes = walk->stride_bytes, .sets = walk->sets};
+    const bj_curve *twin = find_curve(samples, &of_twin);
+    size_t point = twin != NULL ? find_x(twin, lines) : 0;
+    double scratch[ROUNDS_MAX];
+    if (twin == NULL || point == twin->x_count)
+        return 0;
+    return fmax(0,
+                bj_kit_quantile_of_point(twin, point, NULL, count_rounds(twin), BJ_LOW_QUANTILE, scratch) - first_ns);
 }
 
 bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier,
                                                      const bj_conflict_walk *walk, double lines) {
-    size_t rounds;
-    double first = find_latency(earlier, 1), here = find_latency(earlier, walk->level);
-    double next = find_latency(earlier, walk->level + 1), memory = NAN;
-    if (isnan(next) && bj_data_get_number(earlier, "memory.latency_ns", &memory))
-        next = memory;
-    if (!(next > here))
+    double here = bj_known_caches_find_latency(earlier, walk->level);
+    double miss = bj_known_caches_find_latency(earlier, walk->level + 1) - here;
+    if (!(miss > 0))
         return (bj_associativity_limits){NAN, NAN};
-    const bj_curve *twin = bj_associativity_find_curve(samples, &(bj_conflict_walk){0, walk->stride_bytes, walk->sets});
-    size_t point = twin != NULL ? find_x(twin, lines) : 0;
-    double tlb = twin != NULL && point < twin->x_count ? fmax(0, low_at(twin, point, &rounds) - first) : 0;
-    return (bj_associativity_limits){here * (1 + LATENCY_ERROR) + RISE_SHARE * (next - here) + tlb,
-                                     here + MISSES_SHARE * (next - here) + tlb};
+    double tlb = find_tlb_cost(samples, walk, lines, bj_known_caches_find_latency(earlier, 1));
+    return (bj_associativity_limits){here * (1 + LATENCY_ERROR) + RISE_SHARE * miss + tlb,
+                                     here + MISSES_SHARE * miss + tlb};
+}
+
+typedef enum { FITS, MISSES, UNCLEAR } outcome;
+
+/* Whether so many lines fit, by these rounds (NULL: the first `count`): few of them may miss clearly, for a hashed
+ * index or a neighbour's ways make them differ, and the low ones must fit. */
+static outcome judge_point(const bj_curve *curve, size_t point, const bj_associativity_limits *limits,
+                           const size_t *index, size_t count) {
+    double times[ROUNDS_MAX];
+    size_t rounds = 0, clear = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t round = index != NULL ? index[i] : i;
+        double ns = round < curve->round_count ? curve->rounds[round][point] : NAN;
+        if (isnan(ns))
+            continue;
+        times[rounds++] = ns;
+        clear += ns > limits->misses;
+    }
+    if (rounds < LEAST_ROUNDS || isnan(limits->fits))
+        return UNCLEAR;
+    /* Low, since disturbance only adds time. */
+    if (bj_stats_low_quantile(times, rounds) > limits->fits)
+        return MISSES;
+    return (double)clear <= CLEAR_MISSES * (double)rounds ? FITS : UNCLEAR;
+}
+
+typedef struct {
+    const bj_curves *samples;
+    const bj_answers *earlier;
+} sources;
+
+static outcome judge_all(const sources *from, const bj_curve *curve, const bj_conflict_walk *walk, size_t point) {
+    bj_associativity_limits limits = bj_associativity_find_limits(from->samples, from->earlier, walk, curve->x[point]);
+    return judge_point(curve, point, &limits, NULL, count_rounds(curve));
 }
 
 typedef struct {
     const bj_curve *curve;
     bj_conflict_walk walk;
-    double fits; /* lines; NaN: the rounds do not tell */
-    size_t told, same;
+    double fits;   /* the last number of lines that fits, where one more misses; 0: the rounds do not tell */
+    size_t rounds; /* that have both */
 } seen_curve;
 
-typedef enum { FITS, MISSES, UNCLEAR } outcome;
-
-/* Whether so many lines fit, by all rounds: few of them may miss clearly, for a hashed index or a neighbour's ways make
- * them differ, and the low ones must fit. */
-static outcome judge_point(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, size_t point) {
-    size_t rounds, clear = 0;
+static void look_at(const sources *from, seen_curve *seen) {
     const bj_curve *curve = seen->curve;
-    bj_associativity_limits limits = bj_associativity_find_limits(samples, earlier, &seen->walk, curve->x[point]);
-    double low = low_at(curve, point, &rounds);
-    for (size_t r = 0; r < curve->round_count; r++)
-        clear += curve->rounds[r][point] > limits.misses;
-    if (rounds < LEAST_ROUNDS || isnan(limits.fits))
-        return UNCLEAR;
-    if (low > limits.fits)
-        return MISSES;
-    return (double)clear <= CLEAR_MISSES * (double)rounds ? FITS : UNCLEAR;
-}
-
-/* The last number of lines that fits, where one more misses. */
-static void sum_up(const bj_curves *samples, const bj_answers *earlier, seen_curve *seen) {
-    const bj_curve *curve = seen->curve;
-    size_t last = curve->x_count;
-    seen->fits = NAN;
-    for (size_t i = 0; i + 1 < curve->x_count; i++)
-        if (judge_point(samples, earlier, seen, i) == FITS && curve->x[i + 1] == curve->x[i] + 1 &&
-            judge_point(samples, earlier, seen, i + 1) == MISSES)
-            last = i;
-    if (last == curve->x_count)
-        return;
-    seen->fits = curve->x[last];
-    for (size_t r = 0; r < curve->round_count; r++) {
-        double inside = curve->rounds[r][last], outside = curve->rounds[r][last + 1];
-        if (isnan(inside) || isnan(outside))
+    for (size_t i = 0; i + 1 < curve->x_count; i++) {
+        if (curve->x[i + 1] != curve->x[i] + 1 || judge_all(from, curve, &seen->walk, i) != FITS ||
+            judge_all(from, curve, &seen->walk, i + 1) != MISSES)
             continue;
-        seen->told++;
-        double at = curve->x[last];
-        seen->same += inside <= bj_associativity_find_limits(samples, earlier, &seen->walk, at).fits &&
-                      outside > bj_associativity_find_limits(samples, earlier, &seen->walk, at + 1).fits;
+        seen->fits = curve->x[i];
+        seen->rounds = 0;
+        for (size_t r = 0; r < curve->round_count; r++)
+            seen->rounds += !isnan(curve->rounds[r][i]) && !isnan(curve->rounds[r][i + 1]);
     }
 }
 
 /* Whether fewer lines than that miss already. */
-static bool shows_fewer(const bj_curves *samples, const bj_answers *earlier, const seen_curve *seen, double ways) {
+static bool shows_fewer(const sources *from, const seen_curve *seen, double ways) {
     for (size_t i = 0; i < seen->curve->x_count && seen->curve->x[i] <= ways; i++)
-        if (judge_point(samples, earlier, seen, i) == MISSES)
+        if (judge_all(from, seen->curve, &seen->walk, i) == MISSES)
             return true;
     return false;
 }
 
-static const seen_curve *find_seen(const seen_curve *seen, size_t count, size_t stride, size_t sets) {
-    for (size_t i = 0; i < count; i++)
-        if (seen[i].walk.stride_bytes == stride && seen[i].walk.sets == sets)
-            return &seen[i];
-    return NULL;
+/* One of the four that must agree. */
+static bj_conflict_walk vary_walk(bj_conflict_walk walk, unsigned i) {
+    walk.stride_bytes <<= i & 1;
+    walk.sets <<= i >> 1;
+    return walk;
 }
 
-/* The four that must agree, from this one on. */
-static bool agree(const seen_curve *seen, size_t count, const seen_curve *from, bj_associativity_found *found) {
-    if (!(from->fits > 0))
-        return false;
-    bj_associativity_found sum = {
-        .ways = from->fits, .stride = from->walk.stride_bytes, .sets = from->walk.sets, .rounds = SIZE_MAX};
-    for (unsigned i = 0; i < 4; i++) {
-        const seen_curve *other =
-            find_seen(seen, count, from->walk.stride_bytes << (i & 1), from->walk.sets << (i >> 1));
-        if (other == NULL || other->fits != from->fits)
-            return false;
-        sum.outcomes += other->told;
-        sum.same += other->same;
-        sum.rounds = other->told < sum.rounds ? other->told : sum.rounds;
+/* ways 0: they do not. */
+static bj_associativity_found find_agreement(const seen_curve *seen, size_t count, const seen_curve *first) {
+    bj_associativity_found found = {true, first->fits, false, first->curve, first->walk, first->rounds};
+    for (unsigned i = 1; i < AGREEING; i++) {
+        bj_conflict_walk walk = vary_walk(first->walk, i);
+        size_t k = 0;
+        while (k < count && (seen[k].walk.stride_bytes != walk.stride_bytes || seen[k].walk.sets != walk.sets))
+            k++;
+        if (k == count || seen[k].fits != first->fits)
+            return (bj_associativity_found){.tested = true};
+        found.rounds = seen[k].rounds < found.rounds ? seen[k].rounds : found.rounds;
     }
-    *found = sum;
-    return true;
+    return found;
 }
 
-#define CURVES_MAX 256u
+static bool is_better(const bj_associativity_found *one, const bj_associativity_found *other) {
+    if (one->ways == 0 || other->ways == 0)
+        return one->ways > 0;
+    if (one->ways != other->ways)
+        return one->ways < other->ways;
+    if (one->rounds != other->rounds)
+        return one->rounds > other->rounds;
+    if (one->walk.stride_bytes != other->walk.stride_bytes)
+        return one->walk.stride_bytes < other->walk.stride_bytes;
+    return one->walk.sets < other->walk.sets;
+}
 
 void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, size_t level,
                            bj_associativity_found *found) {
+    const sources from = {samples, earlier};
     seen_curve seen[CURVES_MAX];
     size_t count = 0;
     *found = (bj_associativity_found){0};
     for (size_t i = 0; i < samples->count && count < CURVES_MAX; i++) {
-        seen_curve *one = &seen[count];
-        *one = (seen_curve){.curve = &samples->items[i], .walk = walk_of(&samples->items[i])};
-        if (one->walk.level != level)
-            continue;
-        sum_up(samples, earlier, one);
-        count++;
+        seen[count] = (seen_curve){.curve = &samples->items[i], .walk = walk_of(&samples->items[i])};
+        if (seen[count].walk.level == level)
+            look_at(&from, &seen[count++]);
     }
+    found->tested = count > 0;
     for (size_t i = 0; i < count; i++) {
-        bj_associativity_found this_one;
-        if (!agree(seen, count, &seen[i], &this_one))
-            continue;
-        bool fewer = found->ways == 0 || this_one.ways < found->ways;
-        bool shorter = this_one.ways == found->ways && this_one.rounds >= found->rounds &&
-                       (this_one.rounds > found->rounds || this_one.stride < found->stride ||
-                        (this_one.stride == found->stride && this_one.sets < found->sets));
-        if (fewer || shorter)
-            *found = this_one;
+        bj_associativity_found other = find_agreement(seen, count, &seen[i]);
+        if (is_better(&other, found))
+            *found = other;
     }
     for (size_t i = 0; i < count && found->ways > 0; i++)
-        if (seen[i].walk.sets >= found->sets && seen[i].walk.sets <= 2 * found->sets &&
-            shows_fewer(samples, earlier, &seen[i], found->ways))
-            found->contradicted = true;
+        if (seen[i].walk.sets >= found->walk.sets && seen[i].walk.sets <= 2 * found->walk.sets)
+            found->contradicted = found->contradicted || shows_fewer(&from, &seen[i], found->ways);
+}
+
+/* The four curves at the ways that they agree on and at one line more. */
+typedef struct {
+    double ways;
+    const bj_curve *curves[AGREEING];
+    size_t points[AGREEING]; /* the next is that of one more */
+    bj_associativity_limits limits[AGREEING][2];
+} agreement;
+
+static double confirm_ways(void *context, const size_t *index, size_t count) {
+    const agreement *agreed = context;
+    size_t rounds = count < ROUNDS_MAX ? count : ROUNDS_MAX;
+    for (unsigned i = 0; i < AGREEING; i++) {
+        const bj_associativity_limits *limits = agreed->limits[i];
+        if (judge_point(agreed->curves[i], agreed->points[i], &limits[0], index, rounds) != FITS ||
+            judge_point(agreed->curves[i], agreed->points[i] + 1, &limits[1], index, rounds) != MISSES)
+            return NAN;
+    }
+    return agreed->ways;
+}
+
+/* How often other rounds would have shown the same ways. What the TLB costs is taken from all rounds. */
+static bj_status estimate_ways(const bj_curves *samples, const bj_analyse_request *request,
+                               const bj_associativity_found *found, bj_estimate *ways, bj_error *error) {
+    agreement agreed = {.ways = found->ways};
+    bj_estimate_request resampling = {.seed = request->seed, .statistic = confirm_ways, .context = &agreed};
+    for (unsigned i = 0; i < AGREEING; i++) {
+        bj_conflict_walk walk = vary_walk(found->walk, i);
+        const bj_curve *curve = find_curve(samples, &walk);
+        agreed.curves[i] = curve;
+        agreed.points[i] = find_x(curve, found->ways);
+        for (unsigned k = 0; k < 2; k++)
+            agreed.limits[i][k] = bj_associativity_find_limits(samples, request->earlier, &walk, found->ways + k);
+        if (count_rounds(curve) > resampling.rounds)
+            resampling.rounds = count_rounds(curve);
+    }
+    bj_status status = bj_kit_estimate(&resampling, ways, error);
+    /* Exploring, which is the first round, need not have met all of these points. */
+    ways->rounds = found->rounds;
+    return status;
 }
 
 static double find_capacity(const bj_answers *earlier, size_t level, bool *steady) {
@@ -236,112 +260,82 @@ static double find_capacity(const bj_answers *earlier, size_t level, bool *stead
     const bj_answer *answer = bj_data_find_answer(earlier, key);
     *steady = answer != NULL && answer->status == BJ_ANSWER_OK &&
               (!answer->has_interval || answer->interval[1] <= STEADY_CAPACITY * answer->interval[0]);
-    double bytes = NAN;
-    if (answer != NULL)
-        (void)bj_data_get_number(earlier, key, &bytes);
-    return bytes;
+    return bj_kit_find_number(earlier, "%s", key);
 }
 
-static void refuse(bj_answer *answer, const char *reason) {
-    answer->status = BJ_ANSWER_UNDETERMINED;
-    snprintf(answer->reason, sizeof answer->reason, "%s", reason);
+static void fill_answer(bj_answer *answer, const bj_associativity_found *found, const bj_estimate *ways,
+                        const bj_answers *earlier, bool shared) {
+    bool steady, shortest = found->walk.stride_bytes <= LEAST_STRIDE_BYTES;
+    double held = found->ways * (double)found->walk.stride_bytes / find_capacity(earlier, found->walk.level, &steady);
+    bool close = held > 1 / CAPACITY_CLOSE && (held < CAPACITY_CLOSE || shortest);
+    if (ways->support < SUPPORT_LEAST)
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "rounds disagree: others use this cache, or its index is hashed");
+    else if (!(held >= 1 / CAPACITY_FAR) || (held > CAPACITY_FAR && !shortest))
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "%.0f lines fit at strides of %zu bytes, which is not the capacity of this level", found->ways,
+                      found->walk.stride_bytes);
+    else if (shared && !steady)
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the level's capacity moves: others hold part of its ways");
+    else /* Others may hold the same ways of a shared level all the while. */
+        bj_kit_fill_answer(answer, ways, close && steady && !shared ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM);
 }
 
-/* Whether the system grants pages that a physically indexed level needs: those curves were not measured without. */
-static bool has_curves(const bj_curves *samples, size_t level) {
-    for (size_t i = 0; i < samples->count; i++)
-        if (walk_of(&samples->items[i]).level == level)
-            return true;
-    return false;
+static const char *say_why_untested(size_t level, bool nearer_known) {
+    if (!nearer_known)
+        return "not tested: the ways of the level before must be known first";
+    return level > 1 ? "not tested: needs huge pages and a buffer of several times the level"
+                     : "not tested: needs a buffer of several times the level";
 }
 
-static bj_status answer_level(const bj_curves *samples, const bj_analyse_request *request, size_t level, bool last,
-                              bj_answers *answers, bj_error *error) {
-    char key[64];
+/* `known` says whether the nearer level's ways were found, and then whether this one's were. */
+static bj_status answer_level(const bj_curves *samples, const bj_analyse_request *request, size_t level, bool shared,
+                              bool *known, bj_answers *answers, bj_error *error) {
     bj_answer *answer;
-    snprintf(key, sizeof key, "cache.L%zu.associativity", level);
-    bj_status status = bj_data_put_answer(answers, key, "ways", &answer, error);
+    bj_associativity_found found;
+    bj_estimate ways;
+    bool nearer_known = *known;
+    bj_status status = bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%zu.associativity", level);
     if (status != BJ_OK)
         return status;
-    snprintf(answer->method, sizeof answer->method, "conflicts/%u", BJ_ASSOCIATIVITY_REVISION);
-    bj_associativity_found found;
-    bool steady;
-    double capacity = find_capacity(request->earlier, level, &steady);
-    if (!has_curves(samples, level)) {
-        refuse(answer, level == 1 ? "the caches are not known"
-                                  : "lines that meet in a set could not be chosen: no huge pages, no buffer large "
-                                    "enough, or the nearer level's sets are not known");
-        return BJ_OK;
-    }
     bj_associativity_find(samples, request->earlier, level, &found);
-    if (found.ways == 0 || found.contradicted) {
-        refuse(answer, found.contradicted ? "strides disagree: a hashed index, or a level behind that takes lines along"
-                                          : "no step that strides and numbers of sets agree on: a hashed index, an "
-                                            "odd number of sets, or lines that two levels hold between them");
+    *known = found.ways > 0 && !found.contradicted;
+    if (!*known) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
+                      found.tested ? "conflict tests disagree: probably a hashed index"
+                                   : say_why_untested(level, nearer_known));
         return BJ_OK;
     }
-    const bj_conflict_walk agreed = {level, found.stride, found.sets};
-    bj_data_cite_curve(answer, bj_associativity_find_curve(samples, &agreed)->id);
-    double held = found.ways * (double)found.stride / capacity;
-    bool far = held < 1 / CAPACITY_FAR || (held > CAPACITY_FAR && found.stride > LEAST_STRIDE_BYTES);
-    bool close = held > 1 / CAPACITY_CLOSE && (held < CAPACITY_CLOSE || found.stride <= LEAST_STRIDE_BYTES);
-    if (!(found.same >= AGREEMENT * (double)found.outcomes)) {
-        refuse(answer, "rounds disagree: others hold part of the level, or its index is hashed");
-    } else if (isnan(capacity) || far) {
-        snprintf(answer->reason, sizeof answer->reason,
-                 "%.0f lines fit at strides of %zu bytes, which is not the capacity of this level", found.ways,
-                 found.stride);
-        answer->status = BJ_ANSWER_UNDETERMINED;
-    } else if (last && level > 1 && !steady) {
-        refuse(answer, "the level's capacity moves: others hold part of its ways");
-    } else {
-        answer->value = found.ways;
-        answer->has_interval = true;
-        answer->interval[0] = answer->interval[1] = found.ways;
-        answer->confidence = found.rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED ? BJ_CONFIDENCE_LOW
-                             : found.same >= HIGH_AGREEMENT * (double)found.outcomes && close && steady
-                                 ? BJ_CONFIDENCE_HIGH
-                                 : BJ_CONFIDENCE_MEDIUM;
-        /* Others may hold the same ways of a shared level all the while. */
-        if (last && level > 1 && answer->confidence == BJ_CONFIDENCE_HIGH)
-            answer->confidence = BJ_CONFIDENCE_MEDIUM;
-    }
-    return BJ_OK;
+    bj_data_cite_curve(answer, found.curve->id);
+    status = estimate_ways(samples, request, &found, &ways, error);
+    if (status == BJ_OK)
+        fill_answer(answer, &found, &ways, request->earlier, shared);
+    return status;
 }
 
 /* Somebody's curve: the last number of lines before the times begin to rise. */
 static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) {
-    char key[64];
     bj_answer *answer;
-    snprintf(key, sizeof key, "cache.L%u.associativity", request->level > 0 ? request->level : 1);
-    bj_status status = bj_data_put_answer(answers, key, "ways", &answer, error);
+    bj_point_summary summary;
+    bj_status status = bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%u.associativity",
+                                         request->level > 0 ? request->level : 1);
+    if (status == BJ_OK)
+        status = bj_kit_open_summary(&summary, curve, error);
     if (status != BJ_OK)
         return status;
-    double *low = malloc((curve->x_count + curve->round_count) * sizeof *low), least = INFINITY, most = 0;
-    if (low == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a curve of %zu points", curve->x_count);
-    double *scratch = low + curve->x_count;
-    for (size_t i = 0; i < curve->x_count; i++) {
-        for (size_t r = 0; r < curve->round_count; r++)
-            scratch[r] = curve->rounds[r][i];
-        low[i] = bj_stats_low_quantile(scratch, curve->round_count);
-        least = fmin(least, low[i]);
-        most = fmax(most, low[i]);
-    }
-    size_t rise = bj_stats_find_rise(low, curve->x_count, TABLE_RISE * (most - least));
+    bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
+    size_t rise = bj_stats_find_rise(summary.of_point, curve->x_count, TABLE_RISE * (summary.most - summary.least));
     snprintf(answer->method, sizeof answer->method, "first_rise/%u", BJ_ASSOCIATIVITY_REVISION);
-    if (!(most > TABLE_CONTRAST * least) || rise == 0 || rise == curve->x_count) {
-        refuse(answer, "no step: as many lines as were tried fit");
+    if (!(summary.most > TABLE_CONTRAST * summary.least) || rise == 0 || rise == curve->x_count) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no step: as many lines as were tried fit");
     } else {
-        answer->value = curve->x[rise - 1];
-        answer->has_interval = true;
-        answer->interval[0] = curve->x[rise - 1];
+        answer->value = answer->interval[0] = curve->x[rise - 1];
         answer->interval[1] = fmax(curve->x[rise - 1], curve->x[rise] - 1);
+        answer->has_interval = true;
         /* One stride alone cannot tell a way from two, nor one level's lines from two levels'. */
         answer->confidence = BJ_CONFIDENCE_LOW;
     }
-    free(low);
+    bj_kit_close_summary(&summary);
     return BJ_OK;
 }
 
@@ -352,7 +346,9 @@ bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_re
     bj_known_caches caches;
     bj_known_caches_read(request->earlier, &caches);
     bj_status status = BJ_OK;
+    bool known = true;
+    /* The last of several levels is where others may be. */
     for (size_t level = 1; status == BJ_OK && level <= caches.count; level++)
-        status = answer_level(samples, request, level, level == caches.count, answers, error);
+        status = answer_level(samples, request, level, level == caches.count && level > 1, &known, answers, error);
     return status;
 }

@@ -1,29 +1,29 @@
-/* The analysis of the associativity probe, and the names of its curves. */
+/* The analysis of the associativity probe, and its curves. */
 #ifndef BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
 #define BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
 
 #include "probes/probe.h"
 
 #define BJ_ASSOCIATIVITY_REVISION 3u
+/* Somebody's curve. */
+#define BJ_ASSOCIATIVITY_TABLE "associativity.table"
+
 /* What a curve was measured with: lines at that stride, in so many sets at once; its x is the number of lines that a
  * set gets. Of a level: lines that meet in its sets. A twin: the same pages, but lines that do not meet in any set,
  * which is what the TLB costs. */
 typedef struct {
     size_t level; /* from 1; 0: the twin of all levels */
     size_t stride_bytes, sets;
+    size_t set_stride_bytes; /* distance of these sets */
 } bj_conflict_walk;
 
-/* NULL: not measured. */
-const bj_curve *bj_associativity_find_curve(const bj_curves *samples, const bj_conflict_walk *walk);
-/* The same, made where it is not there yet. */
+/* The curve of that level, stride and number of sets, made where it is not there yet. */
 bj_status bj_associativity_open_curve(bj_curves *samples, const bj_conflict_walk *walk, bj_curve **curve,
                                       bj_error *error) BJ_WARN_UNUSED;
-/* Somebody's curve. */
-#define BJ_ASSOCIATIVITY_TABLE "associativity.table"
 
-/* Times (ns per access) up to `fits` mean that all lines of a walk are within the level (from 1); beyond `misses` most
- * are not; between them a few are missing, as under random replacement, or because something else uses the cache. NaN:
- * latencies are not known. */
+/* Times (ns per access) up to `fits` mean that all lines of a walk are within the level; beyond `misses` most are not;
+ * between them a few are missing, as under random replacement, or because something else uses the cache. NaN: latencies
+ * are not known. */
 typedef struct {
     double fits, misses;
 } bj_associativity_limits;
@@ -31,13 +31,15 @@ typedef struct {
 bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, const bj_answers *earlier,
                                                      const bj_conflict_walk *walk, double lines);
 
-/* What the curves of a level agree on. */
+/* What the curves of a level agree on: four of them, at the stride and its double, in so many sets and twice as many.
+ */
 typedef struct {
+    bool tested;           /* the level has curves */
     double ways;           /* 0: they agree on nothing */
-    size_t stride, sets;   /* the shortest stride and the fewest sets of those that agree */
-    size_t outcomes, same; /* rounds of these curves, and how many of them say so by themselves */
-    size_t rounds;
-    bool contradicted; /* some other stride shows fewer */
+    bool contradicted;     /* some other stride shows fewer */
+    const bj_curve *curve; /* with the shortest stride and the fewest sets of the four, */
+    bj_conflict_walk walk; /* which is this */
+    size_t rounds;         /* that have these ways and one more, in each of the four */
 } bj_associativity_found;
 
 void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, size_t level,

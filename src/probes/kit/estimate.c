@@ -181,6 +181,30 @@ double bj_kit_quantile_of_point(const bj_curve *curve, size_t point, const size_
     return bj_stats_quantile(scratch, count, quantile);
 }
 
+bj_status bj_kit_open_summary(bj_point_summary *summary, const bj_curve *curve, bj_error *error) {
+    *summary =
+        (bj_point_summary){curve, malloc((curve->x_count + curve->round_count + 1) * sizeof(double)), NAN, NAN, NULL};
+    if (summary->of_point == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a curve of %zu points", curve->x_count);
+    summary->scratch = summary->of_point + curve->x_count;
+    return BJ_OK;
+}
+
+void bj_kit_close_summary(bj_point_summary *summary) {
+    free(summary->of_point);
+    summary->of_point = NULL;
+}
+
+void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t count, double quantile) {
+    summary->least = summary->most = NAN;
+    for (size_t i = 0; i < summary->curve->x_count; i++) {
+        double value = bj_kit_quantile_of_point(summary->curve, i, index, count, quantile, summary->scratch);
+        summary->of_point[i] = value;
+        summary->least = fmin(summary->least, value); /* fmin and fmax pass over NaN */
+        summary->most = fmax(summary->most, value);
+    }
+}
+
 size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values) {
     size_t count = 0;
     for (size_t r = 0; r < curve->round_count; r++)

@@ -74,6 +74,17 @@ double bj_kit_find_number(const bj_answers *earlier, const char *key, ...) BJ_PR
  */
 double bj_kit_quantile_of_point(const bj_curve *curve, size_t point, const size_t *index, size_t count, double quantile,
                                 double *scratch);
+/* The same of every point of a curve. */
+typedef struct {
+    const bj_curve *curve;
+    double *of_point;   /* NaN: the rounds lack that point */
+    double least, most; /* of the points */
+    double *scratch;
+} bj_point_summary;
+
+bj_status bj_kit_open_summary(bj_point_summary *summary, const bj_curve *curve, bj_error *error) BJ_WARN_UNUSED;
+void bj_kit_close_summary(bj_point_summary *summary);
+void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t count, double quantile);
 /* The rounds that have the point, in `values`; how many. */
 size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values);
 

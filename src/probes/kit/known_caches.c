@@ -1,23 +1,17 @@
 #include "probes/kit/known_caches.h"
 
 #include <math.h>
-#include <stdio.h>
+
+#include "probes/kit/estimate.h"
 
 void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches) {
     *caches = (bj_known_caches){0};
-    double levels = 0;
-    if (!bj_data_get_number(earlier, "cache.levels", &levels) || levels < 1)
-        return;
-    caches->count = (size_t)fmin(levels, BJ_KNOWN_CACHES_MAX);
+    caches->count = (size_t)fmin(fmax(bj_kit_find_number(earlier, "cache.levels"), 0), BJ_KNOWN_CACHES_MAX);
     for (size_t i = 0; i < caches->count; i++) {
-        char key[64];
-        double size = 0, capacity = 0;
-        snprintf(key, sizeof key, "cache.L%zu.size_bytes", i + 1);
-        bool has_size = bj_data_get_number(earlier, key, &size);
-        snprintf(key, sizeof key, "cache.L%zu.capacity_bytes", i + 1);
-        bool has_capacity = bj_data_get_number(earlier, key, &capacity);
-        caches->fits_bytes[i] = has_size && has_capacity ? fmin(size, capacity) : has_size ? size : capacity;
-        caches->holds_bytes[i] = fmax(size, capacity);
+        double size = bj_kit_find_number(earlier, "cache.L%zu.size_bytes", i + 1);
+        double capacity = bj_kit_find_number(earlier, "cache.L%zu.capacity_bytes", i + 1);
+        caches->fits_bytes[i] = fmax(fmin(size, capacity), 0); /* fmin and fmax pass over NaN */
+        caches->holds_bytes[i] = fmax(fmax(size, capacity), 0);
     }
 }
 
@@ -26,4 +20,9 @@ double bj_known_caches_largest(const bj_known_caches *caches) {
     for (size_t i = 0; i < caches->count; i++)
         largest = fmax(largest, caches->holds_bytes[i]);
     return largest;
+}
+
+double bj_known_caches_find_latency(const bj_answers *earlier, size_t level) {
+    double ns = bj_kit_find_number(earlier, "cache.L%zu.latency_ns", level);
+    return isnan(ns) ? bj_kit_find_number(earlier, "memory.latency_ns") : ns;
 }

@@ -30,6 +30,17 @@ size_t bj_kit_count_rounds(const bj_curves *samples, const char *id) {
     return curve != NULL ? curve->round_count : 0;
 }
 
+bj_status bj_kit_keep_fact(bj_rounds *rounds, const char *id, const char *name, double number, bj_error *error) {
+    bj_curve *curve = (bj_curve *)bj_data_find_curve(rounds->samples, id);
+    return curve != NULL ? bj_data_set_attribute_number(curve, name, number, error) : BJ_OK;
+}
+
+double bj_kit_recall_fact(const bj_curves *samples, const char *id, const char *name) {
+    const bj_curve *curve = bj_data_find_curve(samples, id);
+    double number = NAN;
+    return curve != NULL && bj_data_get_attribute_number(curve, name, &number) ? number : NAN;
+}
+
 bj_status bj_kit_open_curve(bj_rounds *rounds, const bj_curve_axes *axes, bj_curve **curve, bj_error *error) {
     *curve = (bj_curve *)bj_data_find_curve(rounds->samples, axes->id);
     if (*curve != NULL)

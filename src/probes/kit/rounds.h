@@ -70,6 +70,11 @@ bj_status bj_kit_keep_outcome(bj_curve *curve, bj_status tried, const bj_error *
                               bj_error *error) BJ_WARN_UNUSED;
 /* Rounds of the curve so far; 0: there is no such curve. */
 size_t bj_kit_count_rounds(const bj_curves *samples, const char *id);
+/* What a curve was measured with, as a number among its attributes: so late rounds know what the first ones chose. No
+ * such curve: nothing is kept, and NaN is recalled. */
+bj_status bj_kit_keep_fact(bj_rounds *rounds, const char *id, const char *name, double number,
+                           bj_error *error) BJ_WARN_UNUSED;
+double bj_kit_recall_fact(const bj_curves *samples, const char *id, const char *name);
 /* Seconds by the machine's clock. */
 double bj_kit_read_clock(const bj_rounds *rounds);
 

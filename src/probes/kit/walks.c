@@ -7,6 +7,8 @@
  * caches that they may fit in are small enough for every passing disturbance to be seen. */
 #define CHEAP_PLACES 16384u
 #define CHEAP_FACTOR 4u
+/* What may be used, by the arena: places and the machine's own copy of them are beside it. */
+#define BESIDE_ARENA 1.1
 
 void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitions) {
     const bj_measure_request *request = rounds->request;
@@ -18,6 +20,16 @@ void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitio
     rounds->pages = huge_bytes > 0 && huge_bytes <= request->memory_bytes ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
     if (rounds->pages == BJ_PAGES_HUGE && arena_bytes > huge_bytes)
         rounds->arena_bytes = arena_bytes / huge_bytes * huge_bytes;
+}
+
+void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes, unsigned repetitions) {
+    double huge_bytes = (double)rounds->request->machine->facts.huge_bytes;
+    if (huge_bytes > 0 && huge_bytes <= most_bytes)
+        bytes = ceil(bytes / huge_bytes) * huge_bytes;
+    bytes = fmin(bytes, (double)rounds->request->memory_bytes / BESIDE_ARENA);
+    bj_kit_plan_arena(rounds, (size_t)bytes, repetitions);
+    if (huge_bytes > most_bytes)
+        rounds->pages = BJ_PAGES_BASE;
 }
 
 void bj_kit_close_arena(bj_rounds *rounds) {

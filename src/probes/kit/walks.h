@@ -18,6 +18,9 @@ typedef struct {
 /* Arenas to come: huge pages where the machine has any that are not too much of a good thing, which is to say larger
  * than all that may be mapped. */
 void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitions);
+/* The same, of `bytes` rounded up to whole huge pages, as far as memory allows; base pages where a single huge one is
+ * more than `most_bytes`, the most that the probe wants. */
+void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes, unsigned repetitions);
 /* A fresh arena in place of the last. Falls back to base pages, then to smaller arenas (not below least_bytes). */
 bj_status bj_kit_open_arena(bj_rounds *rounds, size_t least_bytes, bj_error *error) BJ_WARN_UNUSED;
 void bj_kit_close_arena(bj_rounds *rounds);

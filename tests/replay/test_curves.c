@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/cache/cache_answer.h"
+#include "probes/cache/cache_constants.h"
 
 static json_t *cases;
 

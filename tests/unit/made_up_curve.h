@@ -46,8 +46,8 @@ static inline double time_in_caches(const made_up_machine *machine, double x) {
     for (size_t i = 0; i < machine->cache_count; i++) {
         const made_up_cache *cache = &machine->caches[i];
         double next = i + 1 < machine->cache_count ? cache[1].latency : machine->memory;
-        bj_occupancy_shape shape = {cache->ways, cache->random_frames, BJ_REPLACE_LRU, 0};
-        double misses = cache->ways > 0 ? bj_cache_predict_occupancy_misses(&shape, x / cache->size) : x > cache->size;
+        bj_occupancy_model model = {cache->ways, cache->random_frames, BJ_REPLACE_LRU, 0};
+        double misses = cache->ways > 0 ? bj_cache_predict_occupancy_misses(&model, x / cache->size) : x > cache->size;
         time += misses * (next - cache->latency);
     }
     return time;

@@ -20,7 +20,8 @@ typedef struct {
     double x[POINTS_MAX], twin_x[POINTS_MAX];
     size_t count, twin_count, round_count;
     double walk[ROUNDS_MAX][POINTS_MAX], spread[ROUNDS_MAX][POINTS_MAX], packed[ROUNDS_MAX][POINTS_MAX];
-    const double *walk_rows[ROUNDS_MAX], *spread_rows[ROUNDS_MAX], *packed_rows[ROUNDS_MAX];
+    double *walk_rows[ROUNDS_MAX], *spread_rows[ROUNDS_MAX], *packed_rows[ROUNDS_MAX];
+    bj_curve walk_curve, spread_curve, packed_curve;
 } rounds;
 
 /* Jitter goes both ways, disturbance only up. */
@@ -35,6 +36,10 @@ static inline double miss_once_a_lap(const made_up_machine *machine, double x) {
     if (machine->reach <= 0 || x <= machine->reach)
         return 0;
     return machine->tlb_ways > 0 ? fmin(1, (x - machine->reach) * (machine->tlb_ways + 1) / x) : 1;
+}
+
+static inline bj_curve curve_of(double *x, size_t count, double **rows, size_t round_count) {
+    return (bj_curve){.x = x, .x_count = count, .rounds = rows, .round_count = round_count};
 }
 
 /* `twins` are so many an octave; 0: none. */
@@ -60,22 +65,17 @@ static inline rounds *make_rounds(const made_up_machine *machine, size_t round_c
             made->packed[r][i] = disturb(caches + time_in_tlb(machine, x / PACKING), &random);
         }
     }
+    made->walk_curve = curve_of(made->x, made->count, made->walk_rows, round_count);
+    made->spread_curve = curve_of(made->twin_x, made->twin_count, made->spread_rows, round_count);
+    made->packed_curve = curve_of(made->twin_x, made->twin_count, made->packed_rows, round_count);
     return made;
 }
 
 static inline bj_hierarchy_request request_of(const rounds *made, uint64_t seed) {
-    return (bj_hierarchy_request){.x = made->x,
-                                  .count = made->count,
-                                  .rounds = made->walk_rows,
-                                  .round_count = made->round_count,
-                                  .twin_x = made->twin_x,
-                                  .packed_x = made->twin_x,
-                                  .twin_count = made->twin_count,
-                                  .packed_count = made->twin_count,
-                                  .spread_rounds = made->spread_rows,
-                                  .packed_rounds = made->packed_rows,
-                                  .twin_round_count = made->twin_count > 0 ? made->round_count : 0,
-                                  .packing = PACKING,
+    bool twins = made->twin_count > 0;
+    return (bj_hierarchy_request){.curves = {.walk = &made->walk_curve,
+                                             .spread = twins ? &made->spread_curve : NULL,
+                                             .packed = twins ? &made->packed_curve : NULL},
                                   .seed = seed};
 }
 

@@ -26,12 +26,17 @@ static void assert_in_own_interval(const bj_estimate *estimate) {
     assert_true(estimate->interval[0] <= estimate->value && estimate->value <= estimate->interval[1]);
 }
 
+/* Of what single rounds give. */
+static double scatter_of(const bj_hierarchy_level *level) {
+    return level->size.single[BJ_SINGLE_HIGH] / level->size.single[BJ_SINGLE_LOW];
+}
+
 static void assert_right(const made_up_machine *machine, const bj_hierarchy *found) {
     assert_int_equal(found->count, machine->cache_count);
     for (size_t i = 0; i < found->count; i++) {
         const bj_hierarchy_level *level = &found->level[i];
         assert_true(is_near(level->size.value, true_size(machine, i), 0.1));
-        assert_true(level->has_capacity);
+        assert_true(found->edge[i].has_capacity);
         assert_true(is_near(level->capacity.value, machine->caches[i].size, 0.125));
         assert_true(is_near(level->latency.value, machine->caches[i].latency, 0.03));
         assert_in_own_interval(&level->size);
@@ -39,8 +44,9 @@ static void assert_right(const made_up_machine *machine, const bj_hierarchy *fou
         assert_in_own_interval(&level->capacity);
         assert_in_own_interval(&level->latency);
     }
-    assert_true(is_near(found->last_latency.value, machine->memory, 0.03));
-    assert_true(found->least <= found->count && found->count <= found->most);
+    assert_true(is_near(found->memory_latency.value, machine->memory, 0.03));
+    assert_true(found->levels.value == (double)found->count);
+    assert_in_own_interval(&found->levels);
 }
 
 /* Right every time, and the intervals hold the truth as often as they promise, or nearly. */
@@ -55,15 +61,15 @@ static void test_answers_and_intervals(void **state) {
         assert_right(&desktop, &found);
         for (size_t i = 0; i < found.count; i++) {
             const bj_hierarchy_level *level = &found.level[i];
-            assert_true(level->support >= 0.99 && level->p <= 0.01);
-            assert_true(level->spread < 1.25);
-            assert_true(level->single_low <= level->single_high && level->single_low > 0);
+            assert_true(level->size.support >= 0.99 && level->p <= 0.01);
+            assert_true(scatter_of(level) < 1.25);
+            assert_true(level->size.single[BJ_SINGLE_LEAST] > 0);
             sizes += holds(&level->size, true_size(&desktop, i));
             capacities += holds(&level->capacity, desktop.caches[i].size);
             latencies += holds(&level->latency, desktop.caches[i].latency);
             all++;
         }
-        assert_true(found.count_support >= 0.99);
+        assert_true(found.levels.support >= 0.99);
         assert_true(found.noise > 0.001 && found.noise < 0.02);
         free(made);
     }
@@ -88,7 +94,7 @@ static void test_random_frames(void **state) {
                 made->walk[r][i] = disturb(time_of_walk(&machine, made->x[i] * luck), &random);
             }
         bj_hierarchy_request request = request_of(made, seed);
-        request.lucky_frames = true;
+        request.curves.lucky_frames = true;
         bj_hierarchy found = find(&request);
         assert_int_equal(found.count, 3);
         for (size_t i = 1; i < 3; i++) {
@@ -136,8 +142,8 @@ static size_t count_levels_on_random_frames(const made_up_machine *machine, uint
     rounds *made = make_rounds(machine, 12, 8, 4, seed);
     draw_frames(made, machine, seed + 1000);
     bj_hierarchy_request request = request_of(made, seed);
-    request.lucky_frames = true;
-    request.levels_only = stairs;
+    request.curves.lucky_frames = true;
+    request.curves.levels_only = stairs;
     size_t count = find(&request).count;
     free(made);
     return count;
@@ -181,10 +187,11 @@ static void test_moving_level(void **state) {
         bj_hierarchy_request request = request_of(made, seed);
         bj_hierarchy found = find(&request);
         assert_int_equal(found.count, 3);
-        assert_true(found.level[2].spread > 1.25);
+        assert_true(scatter_of(&found.level[2]) > 1.25);
         assert_true(found.level[2].single_sigma > 0.1);
-        assert_true(found.level[2].single_low < 5.5 * MIB && found.level[2].single_high > 5.5 * MIB);
-        assert_true(found.level[0].spread < 1.25 && found.level[1].spread < 1.25);
+        assert_true(found.level[2].size.single[BJ_SINGLE_LEAST] < 5.5 * MIB);
+        assert_true(found.level[2].size.single[BJ_SINGLE_GREATEST] > 5.5 * MIB);
+        assert_true(scatter_of(&found.level[0]) < 1.25 && scatter_of(&found.level[1]) < 1.25);
         free(made);
     }
 }
@@ -207,8 +214,8 @@ static void test_single_round(void **state) {
         /* With its own point left out the size is the one before. */
         assert_true(level->size_sample.interval[0] >= sharp.caches[i].size / 2);
         assert_true(level->size_sample.interval[1] == sharp.caches[i].size);
-        assert_true(level->spread == 1 && level->single_low == 0 && level->single_high == 0);
-        assert_true(level->support > 0.8);
+        assert_true(isnan(level->size.single[BJ_SINGLE_LEAST]) && isnan(level->size.single[BJ_SINGLE_GREATEST]));
+        assert_true(level->size.support > 0.8);
         assert_true(level->p > 0 && level->p <= 1);
     }
     assert_true(found.noise == 0);
@@ -223,17 +230,18 @@ static void test_single_round_doubts_lone_samples(void **state) {
         x[i] = 4 * KIB * exp2(i);
         y[i] = x[i] <= 64 * KIB ? 3 : x[i] == 128 * KIB ? 13 : 113;
     }
-    const double *row = y;
-    bj_hierarchy_request request = {.x = x, .count = 12, .rounds = &row, .round_count = 1};
+    double *row = y;
+    bj_curve walk = curve_of(x, 12, &row, 1);
+    bj_hierarchy_request request = {.curves.walk = &walk};
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 2);
     assert_true(found.level[1].level.single_sample);
-    assert_true(found.level[1].support < 0.99);
-    assert_int_equal(found.least, 1);
+    assert_true(found.level[1].size.support < 0.99);
+    assert_true(found.levels.interval[0] == 1);
 }
 
 /* A sharp edge that leads only a third higher: what the plateau may be off is not to swallow it. */
-static void test_a_small_sharp_rise_leaves_nothing_open(void **state) {
+static void test_a_small_sharp_rise_leaves_no_doubt(void **state) {
     (void)state;
     made_up_machine machine = {
         .caches = {{32 * KIB, 4, 8, false}, {256 * KIB, 14, 8, false}, {4 * MIB, 18.5, 8, false}},
@@ -243,8 +251,8 @@ static void test_a_small_sharp_rise_leaves_nothing_open(void **state) {
     bj_hierarchy_request request = request_of(made, 1);
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 3);
-    assert_true(found.level[1].size_open[0] > 0.9 * found.level[1].size.value);
-    assert_true(found.level[1].size_open[1] < 1.1 * found.level[1].size.value);
+    assert_true(found.level[1].size_range[0] > 0.9 * found.level[1].size.value);
+    assert_true(found.level[1].size_range[1] < 1.1 * found.level[1].size.value);
     free(made);
 }
 
@@ -257,7 +265,7 @@ static void test_latency_by_revisits(void **state) {
         .caches = {{32 * KIB, 4, 8, false}, {second, 12, 8, false}, {16 * MIB, third, 8, false}},
         .cache_count = 3,
         .memory = 150};
-    const bj_occupancy_shape lru = {8, false, BJ_REPLACE_LRU, 0}, paired = {8, false, BJ_REPLACE_PAIRED, 0},
+    const bj_occupancy_model lru = {8, false, BJ_REPLACE_LRU, 0}, paired = {8, false, BJ_REPLACE_PAIRED, 0},
                              often = {8, false, BJ_REPLACE_LRU, 4};
     rounds *made = make_rounds(&machine, 8, 8, 4, 1);
     for (size_t r = 0; r < 8; r++)
@@ -267,7 +275,7 @@ static void test_latency_by_revisits(void **state) {
                                                 bj_cache_predict_occupancy_misses(&lru, ratio));
         }
     double x[POINTS_MAX], y[ROUNDS_MAX][POINTS_MAX];
-    const double *rows[ROUNDS_MAX];
+    double *rows[ROUNDS_MAX];
     size_t count = make_grid(320 * KIB, 1280 * KIB, 2, x);
     for (size_t r = 0; r < 8; r++) {
         rows[r] = y[r];
@@ -277,7 +285,8 @@ static void test_latency_by_revisits(void **state) {
     }
     bj_hierarchy_request request = request_of(made, 1);
     bj_hierarchy read = find(&request);
-    request.revisits[0] = (bj_revisit_rounds){.x = x, .count = count, .rounds = rows, .round_count = 8, .visits = 4};
+    bj_curve revisits = curve_of(x, count, rows, 8);
+    request.curves.revisits[0] = (bj_revisits){&revisits, 4};
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 3);
     assert_true(read.level[2].latency.value < 0.97 * third);
@@ -285,7 +294,7 @@ static void test_latency_by_revisits(void **state) {
     /* What was read stays possible. */
     assert_true(holds(&found.level[2].latency, read.level[2].latency.value));
     /* Memory's is read where the largest walks are, which these revisits say nothing of. */
-    assert_true(found.last_latency.value == read.last_latency.value);
+    assert_true(found.memory_latency.value == read.memory_latency.value);
     free(made);
 }
 
@@ -329,7 +338,7 @@ static void test_nothing_measured(void **state) {
         for (size_t i = 0; i < made->count; i++)
             made->walk[r][i] = NAN;
     assert_int_equal(find(&request).count, 0);
-    request.count = 0;
+    made->walk_curve.x_count = 0;
     assert_int_equal(find(&request).count, 0);
     free(made);
 }
@@ -343,7 +352,7 @@ static void test_flat_rounds(void **state) {
         bj_hierarchy found = find(&request);
         assert_int_equal(found.count, 0);
         /* The least of many points, less what the noise of the twins looks like. */
-        assert_true(is_near(found.last_latency.value, 5, 0.06));
+        assert_true(is_near(found.memory_latency.value, 5, 0.06));
         free(made);
     }
 }
@@ -363,11 +372,11 @@ static void test_same_seed_same_answer(void **state) {
         assert_same_estimate(&one.level[i].size_sample, &two.level[i].size_sample);
         assert_same_estimate(&one.level[i].capacity, &two.level[i].capacity);
         assert_same_estimate(&one.level[i].latency, &two.level[i].latency);
-        assert_true(one.level[i].p == two.level[i].p && one.level[i].support == two.level[i].support);
-        assert_true(one.level[i].spread == two.level[i].spread);
+        assert_true(one.level[i].p == two.level[i].p && one.level[i].size.support == two.level[i].size.support);
+        assert_true(scatter_of(&one.level[i]) == scatter_of(&two.level[i]));
     }
-    assert_true(one.count_support == two.count_support && one.noise == two.noise);
-    assert_same_estimate(&one.last_latency, &two.last_latency);
+    assert_true(one.levels.support == two.levels.support && one.noise == two.noise);
+    assert_same_estimate(&one.memory_latency, &two.memory_latency);
     /* The answer itself does not depend on how rounds are drawn again. */
     request.seed = 12;
     two = find(&request);
@@ -375,25 +384,24 @@ static void test_same_seed_same_answer(void **state) {
     for (size_t i = 0; i < one.count; i++)
         assert_true(one.level[i].size.value == two.level[i].size.value);
     /* While measuring, the same edges without the rest. */
-    request.levels_only = true;
+    request.curves.levels_only = true;
     two = find(&request);
     assert_int_equal(one.count, two.count);
     for (size_t i = 0; i < one.count; i++) {
         assert_true(one.level[i].size.value == two.level[i].size.value);
-        assert_false(two.level[i].has_capacity);
+        assert_false(two.edge[i].has_capacity);
     }
     free(made);
 }
 
-static bj_status find_one(const double *x, const double *y, size_t count, const bj_level_hints *hints, void *context,
-                          bj_level_set *found, bj_error *error) {
-    (void)hints;
+static bj_status find_one(const double *x, const double *y, size_t count, const void *context, bj_level_set *found,
+                          bj_error *error) {
     (void)error;
     memset(found, 0, sizeof *found);
     (*(size_t *)context)++;
     found->count = 1;
     found->level[0] = (bj_level){.latency = y[0],
-                                 .base = y[0],
+                                 .end_latency = y[0],
                                  .next_latency = y[count - 1],
                                  .plateau_first_x = x[0],
                                  .plateau_last_x = x[2],
@@ -406,12 +414,11 @@ static bj_status find_one(const double *x, const double *y, size_t count, const 
     return BJ_OK;
 }
 
-static bj_status find_trouble(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                              void *context, bj_level_set *found, bj_error *error) {
+static bj_status find_trouble(const double *x, const double *y, size_t count, const void *context, bj_level_set *found,
+                              bj_error *error) {
     (void)x;
     (void)y;
     (void)count;
-    (void)hints;
     (void)context;
     memset(found, 0, sizeof *found);
     return bj_base_set_error(error, BJ_ERR_FAILED, "the finder fell over");
@@ -422,14 +429,14 @@ static void test_other_finders(void **state) {
     rounds *made = make_rounds(&desktop, 6, 4, 0, 2);
     bj_hierarchy_request request = request_of(made, 1);
     size_t calls = 0;
-    request.finder = find_one;
-    request.finder_context = &calls;
+    request.curves.finder = find_one;
+    request.curves.finder_context = &calls;
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 1);
     assert_true(found.level[0].size.value == made->x[2]);
-    assert_true(found.level[0].support == 1);
+    assert_true(found.level[0].size.support == 1);
     assert_true(calls > 100); /* in every resample, too */
-    request.finder = find_trouble;
+    request.curves.finder = find_trouble;
     bj_error error = {""};
     assert_int_equal(bj_cache_fit_hierarchy(&request, &found, &error), BJ_ERR_FAILED);
     assert_string_equal(error.text, "the finder fell over");
@@ -441,7 +448,7 @@ static void test_few_quiet_rounds(void **state) {
     (void)state;
     enum { COUNT = 40, ROUNDS = 12 };
     static double x[COUNT], walks[ROUNDS][COUNT], twins[ROUNDS][COUNT];
-    const double *walk_rows[ROUNDS], *twin_rows[ROUNDS];
+    double *walk_rows[ROUNDS], *twin_rows[ROUNDS];
     for (int r = 0; r < ROUNDS; r++) {
         walk_rows[r] = walks[r];
         twin_rows[r] = twins[r];
@@ -451,19 +458,8 @@ static void test_few_quiet_rounds(void **state) {
             twins[r][i] = 4.1;
         }
     }
-    bj_hierarchy_request request = {.x = x,
-                                    .count = COUNT,
-                                    .rounds = walk_rows,
-                                    .round_count = ROUNDS,
-                                    .twin_x = x,
-                                    .packed_x = x,
-                                    .twin_count = COUNT,
-                                    .packed_count = COUNT,
-                                    .spread_rounds = twin_rows,
-                                    .packed_rounds = twin_rows,
-                                    .twin_round_count = ROUNDS,
-                                    .packing = 8,
-                                    .lucky_frames = true,
+    bj_curve walk = curve_of(x, COUNT, walk_rows, ROUNDS), twin = curve_of(x, COUNT, twin_rows, ROUNDS);
+    bj_hierarchy_request request = {.curves = {.walk = &walk, .spread = &twin, .packed = &twin, .lucky_frames = true},
                                     .seed = 1};
     bj_hierarchy found;
     assert_int_equal(bj_cache_fit_hierarchy(&request, &found, NULL), BJ_OK);
@@ -479,7 +475,7 @@ int main(void) {
         cmocka_unit_test(test_moving_level),
         cmocka_unit_test(test_single_round),
         cmocka_unit_test(test_single_round_doubts_lone_samples),
-        cmocka_unit_test(test_a_small_sharp_rise_leaves_nothing_open),
+        cmocka_unit_test(test_a_small_sharp_rise_leaves_no_doubt),
         cmocka_unit_test(test_latency_by_revisits),
         cmocka_unit_test(test_missing_values),
         cmocka_unit_test(test_nothing_measured),

@@ -23,7 +23,7 @@ static void test_twins_tell_a_tlb_from_a_cache(void **state) {
         assert_true(is_near(found.level[1].size.value, true_size(&with_tlb, 1), 0.1));
         assert_true(found.level[2].size.value < 1.05 * true_size(&with_tlb, 2));
         /* Without the twins the small edge cannot be told from a TLB's. */
-        request.twin_count = 0;
+        request.curves.spread = request.curves.packed = NULL;
         found = find(&request);
         assert_int_equal(found.count, 2);
         free(made);
@@ -50,8 +50,8 @@ static void test_reach_of_a_tlb_of_few_ways(void **state) {
             for (size_t i = 0; i < 3; i++)
                 assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
             assert_true(is_near(found.far_latency, 40, 0.025));
-            assert_true(found.tlb_step_count >= 2);
-            assert_true(is_near(found.tlb_step[0].first_x, machine.reach, 0.05));
+            assert_true(found.twin_step_count >= 2);
+            assert_true(is_near(found.twin_step[0].first_x, machine.reach, 0.05));
             free(made);
         }
 }
@@ -61,13 +61,11 @@ static void test_a_twin_alone_says_nothing(void **state) {
     (void)state;
     rounds *made = make_rounds(&with_tlb, 8, 8, 4, 1);
     bj_hierarchy_request request = request_of(made, 1);
-    const double *packed[ROUNDS_MAX];
+    double *packed[ROUNDS_MAX];
     for (size_t r = 0; r < made->round_count; r++)
         packed[r] = made->packed[r] + 1;
-    request.packed_rounds = packed;
-    request.packed_x = made->twin_x + 1;
-    request.packed_count = made->twin_count - 1;
-    request.twin_count = made->twin_count - 1;
+    made->packed_curve = curve_of(made->twin_x + 1, made->twin_count - 1, packed, made->round_count);
+    made->spread_curve.x_count--;
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 3);
     assert_true(is_near(found.level[2].latency.value, 20, 0.08));
@@ -88,7 +86,7 @@ static void test_twins_remove_a_dear_tlb(void **state) {
     assert_int_equal(found.count, 2);
     assert_true(is_near(found.level[0].capacity.value, 32 * KIB, 0.125));
     assert_true(is_near(found.level[1].capacity.value, 8 * MIB, 0.125));
-    request.twin_count = 0;
+    request.curves.spread = request.curves.packed = NULL;
     found = find(&request);
     assert_int_equal(found.count, 3);
     free(made);
@@ -113,9 +111,9 @@ static void test_sizes_that_a_tlb_ends(void **state) {
     }
     const bj_hierarchy_level *third = &found.level[2];
     assert_true(third->size.value < third->level.plateau_first_x);
-    assert_true(third->size_open[0] < third->size.value && third->size.value < third->size_open[1]);
-    assert_true(third->size.interval[0] <= third->size_open[0] && third->size.interval[1] >= third->size_open[1]);
-    assert_true(found.level[0].size_open[1] < 1.1 * found.level[0].size_open[0]);
+    assert_true(third->size_range[0] < third->size.value && third->size.value < third->size_range[1]);
+    assert_true(third->size.interval[0] <= third->size_range[0] && third->size.interval[1] >= third->size_range[1]);
+    assert_true(found.level[0].size_range[1] < 1.1 * found.level[0].size_range[0]);
     free(made);
 }
 

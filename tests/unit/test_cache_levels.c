@@ -30,7 +30,7 @@ static bj_level_set find(const double *x, const double *y, size_t count, const b
             sampled = sampled || level->size_sample_x == x[k];
         assert_true(sampled);
         assert_true(level->size_x >= level->size_sample_x);
-        assert_true(level->latency <= level->base && level->base < level->next_latency);
+        assert_true(level->latency <= level->end_latency && level->end_latency < level->next_latency);
         assert_true(level->plateau_first_x <= level->plateau_last_x && level->plateau_last_x < level->next_first_x);
         assert_true(i == 0 || level->size_sample_x > found.level[i - 1].size_sample_x);
     }
@@ -64,7 +64,7 @@ static void assert_stairs(const made_up_machine *machine, const double *x, size_
             first_slow = x[k] > machine->caches[i].size ? x[k] : 0;
         assert_near(level->size_x, level->size_sample_x * pow(first_slow / level->size_sample_x, 0.1));
         assert_near(level->latency, machine->caches[i].latency);
-        assert_near(level->base, machine->caches[i].latency);
+        assert_near(level->end_latency, machine->caches[i].latency);
         assert_near(level->next_latency, next);
         assert_false(level->single_sample);
     }
@@ -150,8 +150,8 @@ static void test_tlb_in_the_second_level(void **state) {
         bj_level_set found = find_walk(&machine, x, count, 1);
         assert_int_equal(found.count, 3);
         assert_near(found.level[1].latency, 14);
-        /* What the TLB has added by then is the base that the size is counted from. */
-        assert_true(found.level[1].base > 14 && found.level[1].base <= 14 + machine.miss);
+        /* What the TLB has added by then is where the size is counted from. */
+        assert_true(found.level[1].end_latency > 14 && found.level[1].end_latency <= 14 + machine.miss);
         assert_true(found.level[1].size_sample_x == 2 * MIB);
     }
 }

@@ -13,8 +13,8 @@ static const unsigned all_ways[] = {1, 2, 4, 8, 12, 16, 24, 64};
 #define WAYS (sizeof all_ways / sizeof all_ways[0])
 
 static double predict(unsigned ways, bool random_frames, bj_replacement replacement, double ratio) {
-    bj_occupancy_shape shape = {ways, random_frames, replacement, 0};
-    return bj_cache_predict_occupancy_misses(&shape, ratio);
+    bj_occupancy_model model = {ways, random_frames, replacement, 0};
+    return bj_cache_predict_occupancy_misses(&model, ratio);
 }
 
 /* Lines of a 512 KiB cache of 8 ways that lie in overfull colours when 4 KiB pages have random frames. */
@@ -57,7 +57,7 @@ static void test_misses_of_other_replacements(void **state) {
 /* With many visits a line hits as often as it is resident, whatever is replaced. */
 static void test_misses_of_revisits(void **state) {
     (void)state;
-    bj_occupancy_shape lru = {16, false, BJ_REPLACE_LRU, 8}, random = {16, false, BJ_REPLACE_RANDOM, 8};
+    bj_occupancy_model lru = {16, false, BJ_REPLACE_LRU, 8}, random = {16, false, BJ_REPLACE_RANDOM, 8};
     assert_true(bj_cache_predict_occupancy_misses(&lru, 0.9) == 0);
     assert_true(fabs(bj_cache_predict_occupancy_misses(&lru, 2) - pow(0.5, 7.0 / 8)) < 1e-9);
     /* By simulation of sets of 16 ways, 32 lines and eight visits a lap. */
@@ -93,18 +93,18 @@ typedef struct {
     size_t count;
 } ramp;
 
-static void make_ramp(const bj_occupancy_shape *shape, double noise, uint64_t seed, ramp *made) {
+static void make_ramp(const bj_occupancy_model *model, double noise, uint64_t seed, ramp *made) {
     bj_random random;
     bj_random_seed(&random, seed);
     made->count = make_grid(CAPACITY / 4, CAPACITY * 4, 8, made->x);
     for (size_t i = 0; i < made->count; i++) {
-        double misses = bj_cache_predict_occupancy_misses(shape, made->x[i] / CAPACITY);
+        double misses = bj_cache_predict_occupancy_misses(model, made->x[i] / CAPACITY);
         made->y[i] = (3.7 + 12.5 * misses) * (1 + noise * bj_random_normal(&random));
         made->error[i] = noise * made->y[i];
     }
 }
 
-static bj_occupancy fit(const ramp *made, const bj_occupancy_shape *only) {
+static bj_occupancy fit(const ramp *made, const bj_occupancy_model *only) {
     bj_occupancy_request request = {.x = made->x,
                                     .y = made->y,
                                     .error = made->error,
@@ -124,21 +124,21 @@ static bool is_within(double value, double share) {
     return fabs(value / CAPACITY - 1) <= share;
 }
 
-static void test_fit_of_a_known_shape(void **state) {
+static void test_fit_of_a_known_model(void **state) {
     (void)state;
     for (size_t w = 0; w < WAYS; w++)
         for (int frames = 0; frames < 2; frames++)
             for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
-                bj_occupancy_shape shape = {all_ways[w], frames == 1, (bj_replacement)r, 0};
+                bj_occupancy_model model = {all_ways[w], frames == 1, (bj_replacement)r, 0};
                 ramp made;
-                make_ramp(&shape, 0, 0, &made);
-                bj_occupancy found = fit(&made, &shape);
+                make_ramp(&model, 0, 0, &made);
+                bj_occupancy found = fit(&made, &model);
                 assert_true(is_within(found.capacity, 0.05));
                 assert_true(found.error < 1);
                 assert_true(fabs(found.low / 3.7 - 1) < 0.05 && fabs(found.high / 16.2 - 1) < 0.05);
                 for (uint64_t seed = 1; seed <= 5; seed++) {
-                    make_ramp(&shape, 0.02, seed, &made);
-                    assert_true(is_within(fit(&made, &shape).capacity, 0.125));
+                    make_ramp(&model, 0.02, seed, &made);
+                    assert_true(is_within(fit(&made, &model).capacity, 0.125));
                 }
             }
 }
@@ -151,7 +151,7 @@ static void test_fit_of_revisits(void **state) {
     for (size_t w = 0; w < 3; w++)
         for (size_t r = 0; r < 2; r++) {
             ramp made;
-            make_ramp(&(bj_occupancy_shape){ways[w], true, replacements[r], 8}, 0.003, w + 1, &made);
+            make_ramp(&(bj_occupancy_model){ways[w], true, replacements[r], 8}, 0.003, w + 1, &made);
             bj_occupancy_request request = {.x = made.x,
                                             .y = made.y,
                                             .error = made.error,
@@ -167,30 +167,30 @@ static void test_fit_of_revisits(void **state) {
         }
 }
 
-/* Frames that are contiguous give each shape a face of its own. On random frames a small cache that replaces badly late
+/* Frames that are contiguous give each model a face of its own. On random frames a small cache that replaces badly late
  * looks like a larger one under LRU, and LRU is taken for more likely: only that is asserted there. */
-static void test_fit_of_an_unknown_shape(void **state) {
+static void test_fit_of_an_unknown_model(void **state) {
     (void)state;
     const unsigned ways[] = {2, 8, 16};
     for (size_t w = 0; w < 3; w++) {
         ramp made;
         for (int r = 0; r < BJ_REPLACE_COUNT; r++) {
-            make_ramp(&(bj_occupancy_shape){ways[w], false, (bj_replacement)r, 0}, 0, 0, &made);
+            make_ramp(&(bj_occupancy_model){ways[w], false, (bj_replacement)r, 0}, 0, 0, &made);
             bj_occupancy found = fit(&made, NULL);
             assert_true(is_within(found.capacity, 0.05));
-            assert_false(found.shape.random_frames);
+            assert_false(found.model.random_frames);
         }
-        make_ramp(&(bj_occupancy_shape){ways[w], true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
+        make_ramp(&(bj_occupancy_model){ways[w], true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
         assert_true(is_within(fit(&made, NULL).capacity, 0.1));
     }
 }
 
-static void test_fit_of_an_unknown_shape_under_noise(void **state) {
+static void test_fit_of_an_unknown_model_under_noise(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (int frames = 0; frames < 2; frames++) {
             ramp made;
-            make_ramp(&(bj_occupancy_shape){8, frames == 1, BJ_REPLACE_LRU, 0}, 0.02, seed, &made);
+            make_ramp(&(bj_occupancy_model){8, frames == 1, BJ_REPLACE_LRU, 0}, 0.02, seed, &made);
             assert_true(is_within(fit(&made, NULL).capacity, 0.125));
         }
 }
@@ -198,36 +198,36 @@ static void test_fit_of_an_unknown_shape_under_noise(void **state) {
 static void test_frames_that_are_known(void **state) {
     (void)state;
     ramp made;
-    make_ramp(&(bj_occupancy_shape){8, false, BJ_REPLACE_BEST, 0}, 0, 0, &made);
+    make_ramp(&(bj_occupancy_model){8, false, BJ_REPLACE_BEST, 0}, 0, 0, &made);
     bj_occupancy_request request = {
         .x = made.x, .y = made.y, .count = made.count, .first = CAPACITY / 2.2, .last = CAPACITY * 2.3};
     bj_occupancy found;
     assert_true(bj_cache_fit_occupancy(&request, &found));
-    assert_false(found.shape.random_frames);
+    assert_false(found.model.random_frames);
     request.frames = BJ_FRAMES_RANDOM;
     assert_true(bj_cache_fit_occupancy(&request, &found));
-    assert_true(found.shape.random_frames);
-    make_ramp(&(bj_occupancy_shape){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
+    assert_true(found.model.random_frames);
+    make_ramp(&(bj_occupancy_model){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
     request.frames = BJ_FRAMES_UNKNOWN;
     assert_true(bj_cache_fit_occupancy(&request, &found));
-    assert_true(found.shape.random_frames);
+    assert_true(found.model.random_frames);
     request.frames = BJ_FRAMES_CONTIGUOUS;
     assert_true(bj_cache_fit_occupancy(&request, &found));
-    assert_false(found.shape.random_frames);
+    assert_false(found.model.random_frames);
 }
 
 /* The unit of y is nobody's business. */
 static void test_fit_does_not_depend_on_the_unit(void **state) {
     (void)state;
-    bj_occupancy_shape shape = {8, true, BJ_REPLACE_LRU, 0};
+    bj_occupancy_model model = {8, true, BJ_REPLACE_LRU, 0};
     ramp made;
-    make_ramp(&shape, 0.01, 3, &made);
-    bj_occupancy ns = fit(&made, &shape);
+    make_ramp(&model, 0.01, 3, &made);
+    bj_occupancy ns = fit(&made, &model);
     for (size_t i = 0; i < made.count; i++) {
         made.y[i] *= 2.4;
         made.error[i] *= 2.4;
     }
-    bj_occupancy cycles = fit(&made, &shape);
+    bj_occupancy cycles = fit(&made, &model);
     assert_true(fabs(cycles.capacity / ns.capacity - 1) < 1e-9);
     assert_true(fabs(cycles.high / ns.high / 2.4 - 1) < 1e-9);
 }
@@ -236,7 +236,7 @@ static void test_nothing_to_fit(void **state) {
     (void)state;
     ramp made;
     bj_occupancy found;
-    make_ramp(&(bj_occupancy_shape){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
+    make_ramp(&(bj_occupancy_model){8, true, BJ_REPLACE_LRU, 0}, 0, 0, &made);
     bj_occupancy_request request = {.x = made.x, .y = made.y, .first = CAPACITY / 2.2, .last = CAPACITY * 2.3};
     for (request.count = 0; request.count < 3; request.count++)
         assert_false(bj_cache_fit_occupancy(&request, &found));
@@ -269,11 +269,11 @@ static void test_a_flat_curve_has_no_capacity(void **state) {
 static void test_misfit_of_a_part(void **state) {
     (void)state;
     enum { COUNT = 32, FIRST = 12 };
-    bj_occupancy fit = {.fitted = 1 * MIB, .low = 8, .high = 88, .shape = {8, true, BJ_REPLACE_LRU, 0}};
+    bj_occupancy fit = {.fitted = 1 * MIB, .low = 8, .high = 88, .model = {8, true, BJ_REPLACE_LRU, 0}};
     double x[COUNT], y[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = 128 * KIB * exp2((double)i / 6);
-        y[i] = 8 + 80 * bj_cache_predict_occupancy_misses(&fit.shape, x[i] / fit.fitted);
+        y[i] = 8 + 80 * bj_cache_predict_occupancy_misses(&fit.model, x[i] / fit.fitted);
     }
     assert_true(bj_cache_misfit_occupancy(&fit, x, y, NULL, COUNT) < 1e-9);
     assert_true(bj_cache_misfit_occupancy(&fit, x, y, NULL, FIRST) < 1e-9);
@@ -286,7 +286,7 @@ static void test_misfit_of_a_part(void **state) {
     assert_true(bj_cache_misfit_occupancy(&fit, x, y, error, FIRST) < 1);
     assert_true(bj_cache_misfit_occupancy(&fit, x, y, error, 0) == 0);
     /* Of all points, it is the error of the fit. */
-    bj_occupancy_shape other = {2, true, BJ_REPLACE_LRU, 0};
+    bj_occupancy_model other = {2, true, BJ_REPLACE_LRU, 0};
     bj_occupancy_request request = {
         .x = x, .y = y, .error = error, .count = COUNT, .first = 256 * KIB, .last = 4 * MIB, .only = &other};
     assert_true(bj_cache_fit_occupancy(&request, &fit));
@@ -301,10 +301,10 @@ int main(void) {
         cmocka_unit_test(test_misses_of_other_replacements),
         cmocka_unit_test(test_misses_of_revisits),
         cmocka_unit_test(test_misses_are_bounded_and_grow),
-        cmocka_unit_test(test_fit_of_a_known_shape),
+        cmocka_unit_test(test_fit_of_a_known_model),
         cmocka_unit_test(test_fit_of_revisits),
-        cmocka_unit_test(test_fit_of_an_unknown_shape),
-        cmocka_unit_test(test_fit_of_an_unknown_shape_under_noise),
+        cmocka_unit_test(test_fit_of_an_unknown_model),
+        cmocka_unit_test(test_fit_of_an_unknown_model_under_noise),
         cmocka_unit_test(test_frames_that_are_known),
         cmocka_unit_test(test_fit_does_not_depend_on_the_unit),
         cmocka_unit_test(test_nothing_to_fit),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "probes/cache/cache_constants.h"
 #include "probes/cache/servet.h"
 
 #define KIB 1024.0
@@ -196,10 +197,6 @@ static void test_nothing_to_find(void **state) {
     assert_int_equal(find(&descending, BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, &levels), 0);
     curve unusable = {.size_bytes = {1, 2, 3}, .latency = {NAN, -1, 0}, .count = 3};
     assert_int_equal(find(&unusable, BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, &levels), 0);
-    const bj_servet_options given = {.page_bytes = 4096, .scale = BJ_BINOMIAL_SCALE_GIVEN};
-    size_t count;
-    assert_int_equal(bj_cache_find_servet_levels(c.size_bytes, c.latency, 4, &given, &levels, &count, NULL),
-                     BJ_ERR_USAGE);
 }
 
 /* A rise between the last two points only is seen but cannot be sized. */

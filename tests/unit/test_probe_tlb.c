@@ -1,5 +1,5 @@
-/* The analysis of the TLB probe on made-up curves. */
-#include "probe_fixture.h"
+/* The TLB probe: its answers on made-up curves, and what it measures of a small simulated machine. */
+#include "measure_fixture.h"
 
 #include "base/random.h"
 
@@ -151,6 +151,20 @@ static void test_a_cache_at_the_edge_leaves_doubt(void **state) {
     close_fixture(&made);
 }
 
+/* A level is no surer than that those before it are there. */
+static void test_after_a_medium_level_all_are_medium(void **state) {
+    (void)state;
+    fixture made;
+    made_up_tlb beside_cache = two_levels;
+    beside_cache.twin_rise_ns = 30;
+    open_base(&made, &beside_cache, ROUNDS, FAR);
+    expect_answer(&made, "tlb.L1.entries", 64, 0, BJ_CONFIDENCE_MEDIUM);
+    expect_answer(&made, "tlb.L2.entries", 1024, 0, BJ_CONFIDENCE_MEDIUM);
+    expect_answer(&made, "tlb.L2.miss_ns", 30, 0.01, BJ_CONFIDENCE_MEDIUM);
+    expect_answer(&made, "tlb.levels", 2, 0, BJ_CONFIDENCE_MEDIUM);
+    close_fixture(&made);
+}
+
 /* What lies beyond has not been looked at: the level is sure, but not that it is the last. */
 static void test_looked_not_far_enough(void **state) {
     (void)state;
@@ -223,6 +237,52 @@ static void test_huge_pages_held_as_small_ones(void **state) {
     close_fixture(&made);
 }
 
+static const char *const paged_machine =
+    "{\"name\": \"paged\", \"cpus\": 1, \"clock_ghz\": 2.0, \"page\": {\"base\": 4096, \"huge\": 2097152}, "
+    "\"tlbs\": [{\"entries\": 16}], \"walk\": 40, \"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 4}, "
+    "{\"size\": 262144, \"ways\": 8, \"latency\": 12}], \"memory\": {\"latency\": 100}}";
+
+static void expect_paged_machine(measuring *m) {
+    run_analysis(&m->made, "tlb");
+    expect_answer(&m->made, "tlb.L1.entries", 16, 0, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m->made, "tlb.L1.miss_ns", 20, 0.05, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m->made, "tlb.huge.L1.entries", 16, 0, BJ_CONFIDENCE_HIGH);
+}
+
+/* Three rounds more, later in the run and by another seed: the points of the last rounds, and the same answers. */
+static void test_more_rounds(void **state) {
+    (void)state;
+    static const char *const ids[] = {SPREAD, PACKED, HUGE_SPREAD, HUGE_PACKED, INSIDE_SPREAD, INSIDE_PACKED};
+    measuring m;
+    bj_curves before = {0};
+    bj_error error = {""};
+    open_measuring(&m, paged_machine, 64 * TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "tlb"), BJ_OK);
+    expect_paged_machine(&m);
+    assert_int_equal(bj_data_copy_curves(&m.made.samples, "tlb", &before, &error), BJ_OK);
+    m.request.more_rounds = 3;
+    m.request.seed = 4711;
+    assert_int_equal(measure_probe(&m, "tlb"), BJ_OK);
+    for (size_t c = 0; c < sizeof ids / sizeof ids[0]; c++) {
+        const bj_curve *old = bj_data_find_curve(&before, ids[c]), *now = get_curve(&m, ids[c]);
+        assert_int_equal(old->round_count, 6);
+        assert_int_equal(now->round_count, 9);
+        for (size_t i = 0; i < old->x_count; i++)
+            assert_true(has_point(now, old->x[i], 8) || isnan(old->rounds[5][i]));
+    }
+    expect_paged_machine(&m);
+    bj_data_free_curves(&before);
+    close_measuring(&m);
+}
+
+static void test_behaves(void **state) {
+    (void)state;
+    expect_steady_progress("tlb", paged_machine, 64 * TESTED_MIB);
+    expect_steady_progress("tlb", paged_machine, 16 * TESTED_MIB);
+    expect_interruption("tlb", paged_machine, 16 * TESTED_MIB);
+    expect_deadline("tlb", SPREAD, paged_machine, 16 * TESTED_MIB);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level),
@@ -230,11 +290,14 @@ int main(void) {
         cmocka_unit_test(test_a_cost_that_moves_is_not_high),
         cmocka_unit_test(test_few_rounds_are_low),
         cmocka_unit_test(test_after_a_low_level_all_are_low),
+        cmocka_unit_test(test_after_a_medium_level_all_are_medium),
         cmocka_unit_test(test_a_cache_at_the_edge_leaves_doubt),
         cmocka_unit_test(test_looked_not_far_enough),
         cmocka_unit_test(test_no_level),
         cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_huge_pages_held_as_small_ones),
+        cmocka_unit_test(test_more_rounds),
+        cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,12 +15,6 @@ enum { LEAST_SIGMAS = 7 };
 static const double LEAST_SHARE = 0.05, TIME = 10, NOISE = 0.05;
 
 typedef struct {
-    double pages[BJ_TLB_POINTS_MAX], twin_pages[BJ_TLB_POINTS_MAX], time[BJ_TLB_POINTS_MAX];
-    double cost[BJ_TLB_POINTS_MAX], error[BJ_TLB_POINTS_MAX];
-    bj_tlb_curve curve;
-} made_up;
-
-typedef struct {
     double entries, ways, cost;
 } truth;
 
@@ -34,7 +28,7 @@ static double count_misses(const truth *level, size_t pages) {
     return (double)missed / (double)pages;
 }
 
-static void make_curve(made_up *m, const truth *levels, size_t count, double last, uint64_t seed) {
+static void make_curve(bj_tlb_curve *m, const truth *levels, size_t count, double last, uint64_t seed) {
     bj_random random;
     size_t points = 0;
     bj_random_seed(&random, seed);
@@ -49,15 +43,15 @@ static void make_curve(made_up *m, const truth *levels, size_t count, double las
                                                  count_misses(&levels[i], (size_t)m->twin_pages[points]));
         points++;
     }
-    m->curve = (bj_tlb_curve){m->pages, m->twin_pages, m->time, m->cost, m->error, points};
+    m->count = points;
 }
 
 static void check(const truth *levels, size_t count) {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        static made_up m;
+        static bj_tlb_curve m;
         bj_tlb_levels found;
         make_curve(&m, levels, count, 8192, seed);
-        bj_tlb_fit_levels(&m.curve, LEAST_SIGMAS, LEAST_SHARE, &found);
+        bj_tlb_fit_levels(&m, LEAST_SIGMAS, LEAST_SHARE, &found);
         assert_int_equal(found.count, count);
         for (size_t i = 0; i < count; i++) {
             assert_true(fabs(found.level[i].entries - levels[i].entries) <= fmax(1, 0.03 * levels[i].entries));
@@ -100,10 +94,10 @@ static void test_noise_is_no_level(void **state) {
 /* A farther level that costs much less than a nearer one is no level: what remains of the nearer one's edge, say. */
 static void test_farther_levels_cost_more(void **state) {
     (void)state;
-    static made_up m;
+    static bj_tlb_curve m;
     bj_tlb_levels found;
     make_curve(&m, (const truth[]){{96, 6, 5}, {1024, 4, 1}}, 2, 8192, 2);
-    bj_tlb_fit_levels(&m.curve, LEAST_SIGMAS, LEAST_SHARE, &found);
+    bj_tlb_fit_levels(&m, LEAST_SIGMAS, LEAST_SHARE, &found);
     assert_int_equal(found.count, 1);
     assert_true(found.level[0].entries == 96);
 }
@@ -111,37 +105,37 @@ static void test_farther_levels_cost_more(void **state) {
 /* What twins that fill caches by chance differ by. */
 static void test_small_costs_are_no_level(void **state) {
     (void)state;
-    static made_up m;
+    static bj_tlb_curve m;
     bj_tlb_levels found;
     make_curve(&m, &(truth){1024, 4, 0.4}, 1, 8192, 1);
-    bj_tlb_fit_levels(&m.curve, LEAST_SIGMAS, LEAST_SHARE, &found);
+    bj_tlb_fit_levels(&m, LEAST_SIGMAS, LEAST_SHARE, &found);
     assert_int_equal(found.count, 0);
-    bj_tlb_fit_levels(&m.curve, LEAST_SIGMAS, LEAST_SHARE / 2, &found);
+    bj_tlb_fit_levels(&m, LEAST_SIGMAS, LEAST_SHARE / 2, &found);
     assert_int_equal(found.count, 1);
 }
 
 /* Page tables that leave the caches: a rise of two octaves, and not much of one. */
 static void test_slow_rise_is_no_level(void **state) {
     (void)state;
-    static made_up m;
+    static bj_tlb_curve m;
     bj_tlb_levels found;
     make_curve(&m, &(truth){64, 64, 2}, 1, 8192, 1);
-    for (size_t i = 0; i < m.curve.count; i++)
+    for (size_t i = 0; i < m.count; i++)
         if (m.pages[i] > 2048)
             m.cost[i] += 0.6 * log2(m.pages[i] / 2048);
-    bj_tlb_fit_levels(&m.curve, LEAST_SIGMAS, LEAST_SHARE, &found);
+    bj_tlb_fit_levels(&m, LEAST_SIGMAS, LEAST_SHARE, &found);
     assert_int_equal(found.count, 1);
     assert_true(found.level[0].entries == 64);
 }
 
 static void test_refit_stays_near(void **state) {
     (void)state;
-    static made_up m;
+    static bj_tlb_curve m;
     bj_tlb_levels found;
     make_curve(&m, (const truth[]){{64, 4, 2}, {1536, 12, 8}}, 2, 8192, 3);
     found.count = 1;
     found.level[0] = (bj_tlb_level){1400, 8, 5, 0, 0};
-    bj_tlb_refit_levels(&m.curve, &found);
+    bj_tlb_refit_levels(&m, &found);
     assert_int_equal(found.count, 1);
     assert_true(fabs(found.level[0].entries - 1536) < 0.03 * 1536);
 }

@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-#define BEST_FITS 5 /* figure 3 takes the mode of five */
+#include "probes/cache/cache_constants.h"
+
+/* Terms that no longer change the sum. */
 #define NEGLIGIBLE 1e-17
 /* Stretching a rise of less to 0 … 1 would stretch the rounding of 1 - sum as well. */
 #define RISE_REPRESENTABLE 1e-9
@@ -14,7 +16,7 @@ typedef struct {
 } candidate;
 
 typedef struct {
-    candidate best[BEST_FITS]; /* ascending by divergence */
+    candidate best[BJ_BINOMIAL_BEST_FITS]; /* ascending by divergence */
     size_t count;
 } ranking;
 
@@ -102,9 +104,9 @@ static void rank_candidate(ranking *ranked, const candidate *tried) {
     size_t at = ranked->count;
     while (at > 0 && tried->divergence < ranked->best[at - 1].divergence)
         at--;
-    if (at == BEST_FITS)
+    if (at == BJ_BINOMIAL_BEST_FITS)
         return;
-    if (ranked->count < BEST_FITS)
+    if (ranked->count < BJ_BINOMIAL_BEST_FITS)
         ranked->count++;
     for (size_t i = ranked->count - 1; i > at; i--)
         ranked->best[i] = ranked->best[i - 1];
@@ -154,10 +156,6 @@ static bool describe_window(const bj_binomial_request *request, window *seen) {
         seen->smallest = fmin(seen->smallest, request->size_bytes[i]);
         seen->largest = fmax(seen->largest, request->size_bytes[i]);
         seen->points++;
-    }
-    if (request->scale == BJ_BINOMIAL_SCALE_GIVEN) {
-        seen->hit = request->hit_latency;
-        seen->miss = request->miss_latency;
     }
     return seen->points >= BJ_BINOMIAL_POINTS_MIN && seen->miss > seen->hit && seen->smallest > 0 &&
            isfinite(seen->largest) && request->page_bytes > 0;

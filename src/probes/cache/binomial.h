@@ -22,22 +22,8 @@ typedef enum {
     /* Both are stretched to 0 … 1 over the window, so a window that ends before the ramp does is no harm. */
     BJ_BINOMIAL_SCALE_MATCHED,
     /* Figure 3: only the measured ones are. Answers too small unless the window reaches the next level's plateau. */
-    BJ_BINOMIAL_SCALE_WINDOW,
-    /* By hit_latency and miss_latency. */
-    BJ_BINOMIAL_SCALE_GIVEN
+    BJ_BINOMIAL_SCALE_WINDOW
 } bj_binomial_scale;
-
-/* The default candidates: every size (8 + j) / 8 * 2^e from half the smallest to twice the largest measured one;
- * eighths of an octave hold every size of the papers (3, 9, 12 MB). Ways: all integers to 32, since 11, 12, 20 exist
- * and neighbours make the five best fits agree on a size rather than on a coincidence. */
-#define BJ_BINOMIAL_SIZES_PER_OCTAVE 8
-#define BJ_BINOMIAL_WAYS_MAX 32
-/* A matched fit whose miss share rises by less than this within the window extrapolates the size from the toe of its
- * ramp. On a generated 12 MB ramp with 1% of jitter it was within an eighth of the truth in 13 of 60 windows that rise
- * by 0.11, in 42 that rise by 0.30 and in all that rise by 0.54; below a quarter it is no answer. */
-#define BJ_BINOMIAL_RISE_MIN 0.25
-/* Two unknowns need three points. */
-#define BJ_BINOMIAL_POINTS_MIN 3
 
 typedef struct {
     const double *size_bytes; /* ascending */
@@ -46,8 +32,7 @@ typedef struct {
     double page_bytes;
     bj_binomial_model model;
     bj_binomial_scale scale;
-    double hit_latency, miss_latency; /* only for BJ_BINOMIAL_SCALE_GIVEN */
-    const double *candidate_bytes;    /* NULL: the default candidates */
+    const double *candidate_bytes; /* NULL: the default candidates, see cache_constants.h */
     size_t candidate_count;
 } bj_binomial_request;
 

@@ -9,15 +9,12 @@
 #include "stats/monotone.h"
 #include "stats/qt_cluster.h"
 
-/* Servet's model asks for the page size; 4 KiB is what its machines had, and a curve does not say. */
-#define MODEL_PAGE_BYTES 4096.0
-
 static void add_level(bj_level_set *found, double size, double latency, double next_latency) {
     if (found->count == BJ_LEVELS_MAX)
         return;
     double first = found->count > 0 ? found->level[found->count - 1].size_x : size / 4;
     found->level[found->count++] = (bj_level){.latency = latency,
-                                              .base = latency,
+                                              .end_latency = latency,
                                               .next_latency = next_latency,
                                               .plateau_first_x = first,
                                               .plateau_last_x = size,
@@ -37,9 +34,8 @@ static double *copy_of(const double *y, size_t count) {
 }
 
 /* 2012 paper, 4.2.3: clusters of the monotone curve; the largest x of each but the last is a size. */
-static bj_status find_by_qt_cluster(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                                    void *context, bj_level_set *found, bj_error *error) {
-    (void)hints;
+static bj_status find_by_qt_cluster(const double *x, const double *y, size_t count, const void *context,
+                                    bj_level_set *found, bj_error *error) {
     (void)context;
     memset(found, 0, sizeof *found);
     double *monotone = copy_of(y, count);
@@ -73,11 +69,16 @@ typedef struct {
     bool peaks_only;
 } servet_variant;
 
+static const servet_variant gradient_peaks = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, true},
+                            binomial_size = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, false},
+                            binomial_literal = {BJ_BINOMIAL_LITERAL, BJ_BINOMIAL_SCALE_WINDOW, false};
+
 /* Servet, figure 4. With peaks_only the position of every peak is the size, without the model. */
-static bj_status find_by_servet(const servet_variant *variant, const double *x, const double *y, size_t count,
+static bj_status find_by_servet(const double *x, const double *y, size_t count, const void *context,
                                 bj_level_set *found, bj_error *error) {
+    const servet_variant *variant = context;
     memset(found, 0, sizeof *found);
-    bj_servet_options options = {.page_bytes = MODEL_PAGE_BYTES, .model = variant->model, .scale = variant->scale};
+    bj_servet_options options = {.page_bytes = BJ_MODEL_PAGE_BYTES, .model = variant->model, .scale = variant->scale};
     bj_servet_level *levels = NULL;
     size_t level_count = 0;
     bj_status status = bj_cache_find_servet_levels(x, y, count, &options, &levels, &level_count, error);
@@ -101,34 +102,9 @@ static bj_status find_by_servet(const servet_variant *variant, const double *x, 
     return BJ_OK;
 }
 
-static bj_status find_by_gradient_peaks(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                                        void *context, bj_level_set *found, bj_error *error) {
-    (void)hints;
-    (void)context;
-    servet_variant variant = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, true};
-    return find_by_servet(&variant, x, y, count, found, error);
-}
-
-static bj_status find_by_binomial_size(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                                       void *context, bj_level_set *found, bj_error *error) {
-    (void)hints;
-    (void)context;
-    servet_variant variant = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED, false};
-    return find_by_servet(&variant, x, y, count, found, error);
-}
-
-static bj_status find_by_binomial_literal(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                                          void *context, bj_level_set *found, bj_error *error) {
-    (void)hints;
-    (void)context;
-    servet_variant variant = {BJ_BINOMIAL_LITERAL, BJ_BINOMIAL_SCALE_WINDOW, false};
-    return find_by_servet(&variant, x, y, count, found, error);
-}
-
 /* Change points of the mean log time: what a textbook would do with such a curve. */
-static bj_status find_by_change_points(const double *x, const double *y, size_t count, const bj_level_hints *hints,
-                                       void *context, bj_level_set *found, bj_error *error) {
-    (void)hints;
+static bj_status find_by_change_points(const double *x, const double *y, size_t count, const void *context,
+                                       bj_level_set *found, bj_error *error) {
     (void)context;
     memset(found, 0, sizeof *found);
     double *log_y = copy_of(y, count);
@@ -137,8 +113,10 @@ static bj_status find_by_change_points(const double *x, const double *y, size_t 
     bj_stats_enforce_monotone(log_y, count);
     for (size_t i = 0; i < count; i++)
         log_y[i] = log(log_y[i]);
-    /* Segments of two points at least, and one false change in a hundred curves without any. */
-    bj_change_point_options options = {.min_segment = 2, .significance = 0.01, .permutations = 499, .seed = 1};
+    bj_change_point_options options = {.min_segment = BJ_CHANGE_SEGMENT,
+                                       .significance = BJ_CHANGE_SIGNIFICANCE,
+                                       .permutations = BJ_CHANGE_PERMUTATIONS,
+                                       .seed = 1};
     bj_change_point *points = NULL;
     size_t point_count = 0;
     bj_status status = bj_stats_find_change_points(log_y, count, &options, &points, &point_count, error);
@@ -152,22 +130,20 @@ static bj_status find_by_change_points(const double *x, const double *y, size_t 
 }
 
 static const bj_cache_method methods[] = {
-    {"levels", NULL, BJ_ORDER_RANDOM, false, true, false},
-    {"qt_cluster", find_by_qt_cluster, BJ_ORDER_PAGE_SEGMENTED, true, false, false},
-    {"gradient_peaks", find_by_gradient_peaks, BJ_ORDER_STRIDE_1K, true, false, false},
-    {"binomial_size", find_by_binomial_size, BJ_ORDER_STRIDE_1K, true, false, true},
-    {"binomial_size_literal", find_by_binomial_literal, BJ_ORDER_STRIDE_1K, true, false, true},
-    {"change_points", find_by_change_points, BJ_ORDER_RANDOM, false, false, false},
+    {"levels", NULL, NULL, BJ_ORDER_RANDOM, false, true, false},
+    {"qt_cluster", find_by_qt_cluster, NULL, BJ_ORDER_PAGE_SEGMENTED, true, false, false},
+    {"gradient_peaks", find_by_servet, &gradient_peaks, BJ_ORDER_STRIDE_1K, true, false, false},
+    {"binomial_size", find_by_servet, &binomial_size, BJ_ORDER_STRIDE_1K, true, false, true},
+    {"binomial_size_literal", find_by_servet, &binomial_literal, BJ_ORDER_STRIDE_1K, true, false, true},
+    {"change_points", find_by_change_points, NULL, BJ_ORDER_RANDOM, false, false, false},
 };
 
 const char *const bj_cache_method_names[] = {
     "levels", "qt_cluster", "gradient_peaks", "binomial_size", "binomial_size_literal", "change_points", NULL};
 
 const bj_cache_method *bj_cache_find_method(const char *name) {
-    if (name == NULL)
-        return &methods[0];
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+    for (size_t i = 0; name != NULL && i < sizeof methods / sizeof methods[0]; i++)
         if (strcmp(methods[i].name, name) == 0)
             return &methods[i];
-    return NULL;
+    return &methods[0];
 }

@@ -4,6 +4,20 @@
 
 #include "data/number.h"
 
+const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES] = {
+    {"cache.revisit_8", 8}, {"cache.revisit_4", 4}, {"cache.revisit_2", 2}};
+
+bj_status bj_cache_record(bj_rounds *rounds, const char *id, double bytes, double ns, bj_error *error) {
+    bool huge = rounds->pages == BJ_PAGES_HUGE;
+    bj_curve_axes axes = {id, "working_set", "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns"};
+    bj_curve *curve;
+    bj_status status = bj_kit_open_curve(rounds, &axes, &curve, error);
+    if (status == BJ_OK)
+        status =
+            bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error);
+    return status == BJ_OK ? bj_data_record_sample(curve, bytes, rounds->round, ns, error) : status;
+}
+
 static bool is_usable(double number) {
     return number >= BJ_LEAST_SAMPLE && number <= BJ_MOST_SAMPLE;
 }
@@ -25,10 +39,34 @@ bj_status bj_cache_check_samples(const bj_curves *samples, const bj_cache_method
         if (!is_curve_usable(curve))
             return bj_base_set_error(error, BJ_ERR_INPUT, "curve %s: expected sizes and times from %g to %g", curve->id,
                                      BJ_LEAST_SAMPLE, BJ_MOST_SAMPLE);
-        if (method->finder != NULL && curve->x_count > BJ_CACHE_METHOD_POINTS)
+        if (method->finder != NULL && curve->x_count > BJ_METHOD_POINTS_MOST)
             return bj_base_set_error(error, BJ_ERR_INPUT,
                                      "curve %s: expected at most %u different sizes for the method %s", curve->id,
-                                     BJ_CACHE_METHOD_POINTS, method->name);
+                                     BJ_METHOD_POINTS_MOST, method->name);
     }
     return BJ_OK;
+}
+
+bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
+                                  bool levels_only, bj_hierarchy *found, bj_error *error) {
+    const bj_curve *walk = bj_data_find_curve(samples, BJ_CACHE_WALK);
+    const bj_curve *look = bj_data_find_curve(samples, BJ_CACHE_LOOK);
+    bj_hierarchy_request request = {
+        .curves = {.walk = walk,
+                   .spread = bj_data_find_curve(samples, BJ_CACHE_SPREAD),
+                   .packed = bj_data_find_curve(samples, BJ_CACHE_PACKED),
+                   .lucky_frames = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_BASE),
+                   .huge_pages = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE),
+                   .levels_only = levels_only,
+                   .finder = method->finder,
+                   .finder_context = method->finder_context},
+        .seed = seed};
+    for (size_t i = 0; i < BJ_REVISIT_CURVES; i++)
+        request.curves.revisits[i] =
+            (bj_revisits){bj_data_find_curve(samples, bj_cache_revisits[i].curve), bj_cache_revisits[i].visits};
+    if (look != NULL && look->x_count > 0 && look->round_count > 0 && !isnan(look->rounds[0][look->x_count - 1])) {
+        request.far_x = look->x[look->x_count - 1];
+        request.far_time = look->rounds[0][look->x_count - 1];
+    }
+    return bj_cache_fit_hierarchy(&request, found, error);
 }

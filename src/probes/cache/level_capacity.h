@@ -5,13 +5,22 @@
 
 #include "probes/cache/round_summary.h"
 
-/* By the ramp alone. With a first fit: its shape, near its capacity, for resamples. `scratch` has room for three times
- * the points. */
-bool bj_cache_fit_capacity(const bj_round_summary *s, const bj_level *level, size_t index, size_t level_count,
-                           bj_replacement expected, const bj_occupancy *first_fit, double *scratch, bj_occupancy *fit);
+/* What explains the edge at the end of a level. */
+typedef struct {
+    bool has_capacity;               /* false: no ramp that the model could follow */
+    bj_occupancy fit;                /* that says the capacity */
+    bool ramp_explained;             /* by one cache, from its plateau on */
+    bool revisited;                  /* the capacity is told by walks with several visits a line */
+    bool disputed;                   /* the ramp says another capacity, and explains itself as well */
+    bj_replacement ramp_replacement; /* that explains the ramp best */
+    double next_gained; /* by hits of this level, where the next one's latency is read: a share of that latency */
+    double next_factor; /* corrected over measured latency of the next level, by the revisits; 1: they do not tell */
+} bj_edge_fit;
 
-/* Files the capacity of a level in `found`, which has those of the nearer ones and a next_factor of 1. */
-void bj_cache_find_capacity(bj_round_summary *s, const bj_level_set *set, size_t index, double *scratch,
-                            bj_occupancy *fit, bj_hierarchy *found);
+/* Fits the edge of a level; `edges` has those of the nearer ones. `scratch` has room for three times the points. */
+void bj_cache_fit_edge(bj_round_summary *s, const bj_level_set *set, size_t index, double *scratch, bj_edge_fit *edges);
+/* The same by the ramp alone and the model of a first fit, near its capacity, for resamples; false: it does not fit. */
+bool bj_cache_refit_edge(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_occupancy *first,
+                         double *scratch, bj_occupancy *fit);
 
 #endif

@@ -6,41 +6,18 @@
 
 #include "stats/monotone.h"
 
-/* Slopes are taken over a third of an octave: levels less than an octave apart (a memory-side cache behind a second
- * level of its size) have a valley so narrow, and published curves give the same levels with 0.35 and 0.5. */
-#define SLOPE_WINDOW_OCTAVES 0.35
-#define GRID_STEP_OCTAVES 0.125
 #define GRID_MAX 512
 #define PLATEAU_MAX 128
-/* A valley must be clearly lower than the peaks beside it; 0.4 to 0.8 give the same levels on published curves. */
-#define VALLEY_TO_PEAK 0.6
-/* With the TLB in the curve. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7
- * within an octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and
- * less is one only if it is steep. */
-#define RISE_OF_CACHE 2.5
-#define RISE_OF_STEEP_CACHE 1.55
-#define STEEP_OCTAVE 1.75
-/* Without it an edge need only be more than noise and than what an estimate of the TLB's cost leaves behind. */
-#define RISE_WITHOUT_TLB 1.25
-/* A lone sample between two steep rises is a level when it cannot well be a partial miss. The misses of one cache of
- * capacity C are at least 1 - C/x of the accesses, so a small excess needs C just below x. With the spacing of the
- * samples that chance is known; more than 0.3 of it explains the sample without a level. */
-#define LONE_RISE 2.5
-#define LONE_CHANCE 0.3
-/* The sample before it must still be mostly the level below: on a steady slope it is a third of the way at least. */
-#define LONE_BEFORE 0.3
-/* Most of the way up, in more samples than chance disturbs side by side; 0.6 to 0.95 give the same levels on simulated
- * machines. */
-#define DIP_SHARE 0.8
-#define DIP_SAMPLES 3u
+/* Slopes of one straight piece, but for rounding. */
+#define SAME_SLOPE 1e-12
 
 typedef struct {
     double first, last; /* log2 x of the plateau (after merges: from the first to the last valley) */
-    double base_at;     /* log2 x of the end of the last valley merged into it */
+    double end_at;      /* log2 x of the end of the last valley merged into it */
     double latency_at;  /* log2 x where its latency is read */
     double slope;
     bool lone;
-    bool hides_edge; /* one was merged into it that only the margin for the TLB's cost kept from being a cache's */
+    bool hides_edge; /* an edge was merged into it that would be a cache's, were the TLB's cost known exactly */
 } plateau;
 
 typedef struct {
@@ -75,17 +52,26 @@ static double log_y_at(const scene *s, double log_x) {
     return interpolate(s->log_x, s->log_y, s->count, log_x);
 }
 
+static double y_at(const scene *s, double log_x) {
+    return exp2(log_y_at(s, log_x));
+}
+
+/* Was the TLB's cost taken off? */
+static bool is_without_tlb(const scene *s) {
+    return s->hints->removed != NULL;
+}
+
 static void sample_slopes(scene *s) {
     double span = s->log_x[s->count - 1] - s->log_x[0];
-    size_t steps = (size_t)(span / GRID_STEP_OCTAVES + 0.5);
+    size_t steps = (size_t)(span / BJ_GRID_OCTAVES + 0.5);
     if (steps > GRID_MAX - 1)
         steps = GRID_MAX - 1;
     s->grid_count = steps + 1;
     for (size_t i = 0; i <= steps; i++) {
-        double at = s->log_x[0] + (double)i * GRID_STEP_OCTAVES;
-        double half = SLOPE_WINDOW_OCTAVES / 2;
+        double at = s->log_x[0] + (double)i * BJ_GRID_OCTAVES;
+        double half = BJ_SLOPE_OCTAVES / 2;
         s->grid[i] = at;
-        s->slope[i] = (log_y_at(s, at + half) - log_y_at(s, at - half)) / SLOPE_WINDOW_OCTAVES;
+        s->slope[i] = (log_y_at(s, at + half) - log_y_at(s, at - half)) / BJ_SLOPE_OCTAVES;
     }
 }
 
@@ -94,14 +80,14 @@ static void find_valleys(scene *s) {
     s->plateau_count = 0;
     for (size_t first = 0; first < s->grid_count && s->plateau_count < PLATEAU_MAX;) {
         size_t last = first;
-        while (last + 1 < s->grid_count && fabs(s->slope[last + 1] - s->slope[first]) < 1e-12)
+        while (last + 1 < s->grid_count && fabs(s->slope[last + 1] - s->slope[first]) < SAME_SLOPE)
             last++;
         bool falls = first == 0 || s->slope[first - 1] > s->slope[first];
         bool rises = last + 1 == s->grid_count || s->slope[last + 1] > s->slope[first];
         if (falls && rises)
             s->plateaus[s->plateau_count++] = (plateau){.first = s->grid[first],
                                                         .last = s->grid[last],
-                                                        .base_at = s->grid[last],
+                                                        .end_at = s->grid[last],
                                                         .latency_at = s->grid[first],
                                                         .slope = s->slope[first]};
         first = last + 1;
@@ -131,7 +117,7 @@ static double peak_between(const scene *s, const plateau *left, const plateau *r
 static void drop_shallow_valleys(scene *s) {
     for (;;) {
         size_t worst = 0;
-        double worst_ratio = VALLEY_TO_PEAK;
+        double worst_ratio = BJ_VALLEY_TO_PEAK;
         for (size_t i = 1; i + 1 < s->plateau_count; i++) {
             double left = peak_between(s, &s->plateaus[i - 1], &s->plateaus[i]);
             double right = peak_between(s, &s->plateaus[i], &s->plateaus[i + 1]);
@@ -146,23 +132,23 @@ static void drop_shallow_valleys(scene *s) {
         /* Before the main rise it is still the end of the level below, which something else has raised a little. */
         plateau *below = &s->plateaus[worst - 1], *shallow = &s->plateaus[worst];
         if (peak_between(s, shallow, &s->plateaus[worst + 1]) > peak_between(s, below, shallow))
-            below->base_at = shallow->base_at;
+            below->end_at = shallow->end_at;
         remove_plateau(s, worst);
     }
 }
 
-/* A sample between two plateaus that is a level of its own (see LONE_CHANCE). */
+/* Is a sample between two plateaus a level of its own? See BJ_LONE_CHANCE. */
 static bool is_lone_level(const scene *s, size_t sample, const plateau *below, const plateau *above) {
-    double low = exp2(log_y_at(s, below->last));
-    double high = exp2(log_y_at(s, above->first));
+    double low = y_at(s, below->last);
+    double high = y_at(s, above->first);
     double y = exp2(s->log_y[sample]);
-    if (y < LONE_RISE * low || high < LONE_RISE * y)
+    if (y < BJ_LONE_RISE * low || high < BJ_LONE_RISE * y)
         return false;
-    if (exp2(s->log_y[sample - 1]) > low + LONE_BEFORE * (y - low))
+    if (exp2(s->log_y[sample - 1]) > low + BJ_LONE_BEFORE * (y - low))
         return false;
     double misses = (y - low) / (high - low);
     double chance = -log2(1 - misses) / (s->log_x[sample] - s->log_x[sample - 1]);
-    return chance <= LONE_CHANCE;
+    return chance <= BJ_LONE_CHANCE;
 }
 
 static void add_lone_levels(scene *s) {
@@ -177,7 +163,7 @@ static void add_lone_levels(scene *s) {
             continue;
         memmove(&s->plateaus[above + 1], &s->plateaus[above], (s->plateau_count - above) * sizeof(plateau));
         double at = s->log_x[sample];
-        s->plateaus[above] = (plateau){.first = at, .last = at, .base_at = at, .latency_at = at, .lone = true};
+        s->plateaus[above] = (plateau){.first = at, .last = at, .end_at = at, .latency_at = at, .lone = true};
         s->plateau_count++;
     }
 }
@@ -186,7 +172,7 @@ static void add_lone_levels(scene *s) {
 static double find_steepest_octave(const scene *s, const plateau *below, const plateau *above) {
     double top = log_y_at(s, above->first);
     double steepest = 0;
-    for (double at = below->first; at <= above->first; at += GRID_STEP_OCTAVES / 2) {
+    for (double at = below->first; at <= above->first; at += BJ_GRID_OCTAVES / 2) {
         double rise = fmin(log_y_at(s, at + 1), top) - log_y_at(s, at);
         if (rise > steepest)
             steepest = rise;
@@ -194,47 +180,48 @@ static double find_steepest_octave(const scene *s, const plateau *below, const p
     return steepest;
 }
 
-/* What an edge is without asking whether the estimate of the TLB's cost is right. */
+/* Is it a cache's edge, if the estimate of the TLB's cost is right? */
 static bool is_plain_edge(const scene *s, size_t index) {
     const plateau *below = &s->plateaus[index], *above = &s->plateaus[index + 1];
     double rise = exp2(log_y_at(s, above->first) - log_y_at(s, below->first));
     /* One sample at the left border is start-up (an empty loop, a coarse clock), not a cache. */
-    if (index == 0 && below->last <= s->log_x[0] + 0.01)
+    if (index == 0 && below->last <= s->log_x[0] + BJ_START_UP_OCTAVES)
         return false;
-    if (s->hints != NULL && rise < 1 + 6 * s->hints->noise)
+    if (rise < 1 + BJ_RISE_SIGMAS * s->hints->noise)
         return false;
-    if (s->hints != NULL && s->hints->removed != NULL)
-        return rise >= RISE_WITHOUT_TLB;
-    if (rise >= RISE_OF_CACHE)
+    if (is_without_tlb(s))
+        return rise >= BJ_RISE_WITHOUT_TLB;
+    if (rise >= BJ_RISE_OF_CACHE)
         return true;
-    return rise >= RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= STEEP_OCTAVE;
+    return rise >= BJ_RISE_OF_STEEP_CACHE && exp2(find_steepest_octave(s, below, above)) >= BJ_STEEP_OCTAVE;
 }
 
-/* What the rise from one plateau to the next may owe to a wrong estimate of the TLB's cost. A model that is wrong is so
- * on both plateaus in the same way: not the sum. */
+/* How much of the rise from one plateau to the next may come from a wrong estimate of the TLB's cost. Not the sum of
+ * both ends: a wrong model errs the same way on both. */
 static double doubt_of_rise(const scene *s, size_t index) {
     const double *doubt = s->hints->removed_error != NULL ? s->hints->removed_error : s->hints->removed;
     return fmax(interpolate(s->log_x, doubt, s->count, s->plateaus[index + 1].first),
-                interpolate(s->log_x, doubt, s->count, s->plateaus[index].base_at));
+                interpolate(s->log_x, doubt, s->count, s->plateaus[index].end_at));
 }
 
-/* Was as much of the rise seen before the lower plateau ended? Then that is a dip, as prefetchers make them that learn
- * small regions, and climbing out of it is no level. A single sample may be a disturbance. */
+/* Were times as high as the upper plateau seen before the lower one ended? Then the lower one is a dip (prefetchers
+ * that learn small regions make them), and climbing out of it is no level. A single high sample may be a disturbance.
+ */
 static bool leaves_a_dip(const scene *s, size_t index) {
-    double low = exp2(log_y_at(s, s->plateaus[index].first)), high = exp2(log_y_at(s, s->plateaus[index + 1].first));
+    double low = y_at(s, s->plateaus[index].first), high = y_at(s, s->plateaus[index + 1].first);
     size_t reached = 0;
-    for (size_t i = 0; i < s->count && s->log_x[i] <= s->plateaus[index].base_at; i++)
-        reached += s->seen[i] >= low + DIP_SHARE * (high - low);
-    return reached >= DIP_SAMPLES;
+    for (size_t i = 0; i < s->count && s->log_x[i] <= s->plateaus[index].end_at; i++)
+        reached += s->seen[i] >= low + BJ_DIP_SHARE * (high - low);
+    return reached >= BJ_DIP_SAMPLES;
 }
 
 static bool is_cache_edge(const scene *s, size_t index) {
-    if (s->hints != NULL && s->hints->removed != NULL && leaves_a_dip(s, index))
-        return false;
-    if (!is_plain_edge(s, index) || s->hints == NULL || s->hints->removed == NULL)
+    if (!is_without_tlb(s) || !is_plain_edge(s, index))
         return is_plain_edge(s, index);
-    double low = exp2(log_y_at(s, s->plateaus[index].first)), high = exp2(log_y_at(s, s->plateaus[index + 1].first));
-    return high / low >= RISE_WITHOUT_TLB + doubt_of_rise(s, index) / low;
+    if (leaves_a_dip(s, index))
+        return false;
+    double low = y_at(s, s->plateaus[index].first), high = y_at(s, s->plateaus[index + 1].first);
+    return high / low >= BJ_RISE_WITHOUT_TLB + doubt_of_rise(s, index) / low;
 }
 
 static double edge_at(const scene *s, size_t index) {
@@ -242,20 +229,18 @@ static double edge_at(const scene *s, size_t index) {
     return peak < s->grid_count ? s->grid[peak] : s->plateaus[index + 1].first;
 }
 
-/* Two stairs of one plateau: is the upper the longer one, and not just what the TLB left? Pseudo-LRU makes them where a
- * level begins. */
+/* Two plateaus that become one: is the upper one longer, and more than what the TLB left? Pseudo-LRU makes such stairs
+ * where a level begins. */
 static bool is_upper_stair_longer(const scene *s, size_t index) {
-    if (s->hints == NULL || s->hints->removed == NULL)
-        return false;
-    double rise = exp2(log_y_at(s, s->plateaus[index + 1].first)) - exp2(log_y_at(s, s->plateaus[index].first));
-    if (rise <= doubt_of_rise(s, index))
+    double rise = y_at(s, s->plateaus[index + 1].first) - y_at(s, s->plateaus[index].first);
+    if (!is_without_tlb(s) || rise <= doubt_of_rise(s, index))
         return false;
     double from = index > 0 ? edge_at(s, index - 1) : s->grid[0], edge = edge_at(s, index);
     double to = index + 2 < s->plateau_count ? edge_at(s, index + 1) : s->grid[s->grid_count - 1];
     return to - edge > edge - from;
 }
 
-/* Edges that are no cache's are merged away, the smallest first: the plateau then begins where the lower one did. */
+/* Edges that are no cache's are removed, the smallest first; the merged plateau begins where the lower one did. */
 static void merge_false_edges(scene *s) {
     for (;;) {
         size_t worst = s->plateau_count;
@@ -274,7 +259,7 @@ static void merge_false_edges(scene *s) {
         if (is_upper_stair_longer(s, worst))
             merged->latency_at = s->plateaus[worst + 1].latency_at;
         merged->last = s->plateaus[worst + 1].last;
-        merged->base_at = s->plateaus[worst + 1].base_at;
+        merged->end_at = s->plateaus[worst + 1].end_at;
         merged->slope = fmin(merged->slope, s->plateaus[worst + 1].slope);
         remove_plateau(s, worst + 1);
     }
@@ -283,8 +268,8 @@ static void merge_false_edges(scene *s) {
 static void cross_threshold(const double *x, const double *y, size_t count, double threshold, double last_x,
                             bj_level *level) {
     size_t last = 0;
-    for (size_t i = 0; i < count && x[i] <= last_x * (1 + 1e-9); i++)
-        if (y[i] <= threshold * (1 + 1e-9))
+    for (size_t i = 0; i < count && x[i] <= last_x * (1 + BJ_ROUNDING); i++)
+        if (y[i] <= threshold * (1 + BJ_ROUNDING))
             last = i;
     level->size_sample_x = level->size_x = x[last];
     if (last + 1 >= count)
@@ -301,11 +286,11 @@ void bj_cache_measure_level_size(const double *x, const double *y, size_t count,
 
 /* The size and the ramp, once the latencies of a level and of the next are known. */
 static void measure_edge(const double *x, const double *y, size_t count, double last_x, bj_level *level) {
-    double rise = level->next_latency - level->base;
-    cross_threshold(x, y, count, level->base + BJ_SIZE_SHARE * rise, last_x, level);
+    double rise = level->next_latency - level->end_latency;
+    cross_threshold(x, y, count, level->end_latency + BJ_SIZE_SHARE * rise, last_x, level);
     level->ramp_first_x = level->size_x;
     size_t i = 0;
-    while (i + 1 < count && y[i] < level->base + (1 - BJ_SIZE_SHARE) * rise)
+    while (i + 1 < count && y[i] < level->end_latency + (1 - BJ_SIZE_SHARE) * rise)
         i++;
     level->ramp_octaves = fmax(0, log2(x[i] / level->ramp_first_x));
 }
@@ -326,17 +311,16 @@ static void write_levels(const scene *s, bj_level_set *found) {
     for (size_t i = 0; i + 1 < s->plateau_count && found->count < BJ_LEVELS_MAX; i++) {
         const plateau *below = &s->plateaus[i], *above = &s->plateaus[i + 1];
         bj_level *level = &found->level[found->count++];
-        level->latency = exp2(log_y_at(s, below->latency_at));
-        level->base = exp2(log_y_at(s, below->base_at));
-        level->next_latency = exp2(log_y_at(s, above->latency_at));
+        level->latency = y_at(s, below->latency_at);
+        level->end_latency = y_at(s, below->end_at);
+        level->next_latency = y_at(s, above->latency_at);
         level->plateau_first_x = exp2(below->first);
-        level->plateau_last_x = exp2(below->base_at);
+        level->plateau_last_x = exp2(below->end_at);
         level->next_first_x = exp2(above->first);
         level->steepest_octave = exp2(find_steepest_octave(s, below, above));
         level->single_sample = below->lone;
         level->hides_edge = below->hides_edge;
-        level->rises =
-            s->hints != NULL && s->hints->removed != NULL && level->base >= RISE_WITHOUT_TLB * level->latency;
+        level->rises = is_without_tlb(s) && level->end_latency >= BJ_RISE_WITHOUT_TLB * level->latency;
         measure_edge(s->x, s->y, s->count, exp2(above->last), level);
     }
     for (size_t i = 0; i < found->count; i++) {
@@ -344,17 +328,15 @@ static void write_levels(const scene *s, bj_level_set *found) {
         double end = i + 1 < found->count ? found->level[i + 1].ramp_first_x : s->x[s->count - 1];
         level->ramp_last_x = fmax(level->next_first_x, fmin(2 * level->next_first_x, end));
     }
-    if (s->plateau_count > 0) {
-        const plateau *memory = &s->plateaus[s->plateau_count - 1];
-        found->last_latency = exp2(log_y_at(s, memory->latency_at));
-        found->memory_hides_edge = memory->hides_edge;
-    }
+    if (s->plateau_count > 0)
+        found->last_latency = y_at(s, s->plateaus[s->plateau_count - 1].latency_at);
 }
 
 bj_status bj_cache_find_levels(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                bj_level_set *found, bj_error *error) {
+    static const bj_level_hints nothing;
     memset(found, 0, sizeof *found);
-    if (count < 4)
+    if (count < BJ_LEVEL_POINTS_LEAST)
         return BJ_OK;
     double *log_x = malloc(3 * count * sizeof *log_x);
     scene *s = malloc(sizeof *s);
@@ -370,7 +352,13 @@ bj_status bj_cache_find_levels(const double *x, const double *y, size_t count, c
         log_x[i] = log2(x[i]);
         log_y[i] = log2(monotone[i]);
     }
-    *s = (scene){.x = x, .y = monotone, .seen = y, .log_x = log_x, .log_y = log_y, .count = count, .hints = hints};
+    *s = (scene){.x = x,
+                 .y = monotone,
+                 .seen = y,
+                 .log_x = log_x,
+                 .log_y = log_y,
+                 .count = count,
+                 .hints = hints != NULL ? hints : &nothing};
     sample_slopes(s);
     find_valleys(s);
     drop_shallow_valleys(s);

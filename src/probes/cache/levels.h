@@ -2,8 +2,7 @@
  *
  * Plateaus are where the log-log slope has a valley, edges where it has a peak. Not every edge is a cache: a TLB's
  * reach makes one too, but a TLB entry serves many lines, so its misses set in gradually and cost a fraction of what
- * they are added to. Where the TLB's cost was measured and taken off (hierarchy.h), small edges count as well. The
- * rules and their reasons are in levels.c. */
+ * they are added to. Where the TLB's cost was measured and taken off, small edges count as well. */
 #ifndef BJ_PROBES_CACHE_LEVELS_H
 #define BJ_PROBES_CACHE_LEVELS_H
 
@@ -11,29 +10,21 @@
 #include <stddef.h>
 
 #include "base/status.h"
-
-#define BJ_LEVELS_MAX 8u
-
-/* No cache of capacity C misses less than 1 - C / x of a random walk, whatever it replaces: nine tenths of the rise are
- * reached by 10 C. A longer ramp has something else in it. */
-#define BJ_RAMP_OCTAVES_MAX 3.33
-
-/* The size is the last x within this share of the rise (PROFILE: L + 0.1 (next - L)). */
-#define BJ_SIZE_SHARE 0.1
+#include "probes/cache/cache_constants.h"
 
 typedef struct {
     double latency;      /* of the plateau, where it begins */
-    double base;         /* of the plateau, where it ends: a TLB inside the level has raised it */
+    double end_latency;  /* of the plateau, where it ends: a TLB inside the level has raised it */
     double next_latency; /* of the plateau beyond the edge */
     double plateau_first_x, plateau_last_x;
     double next_first_x;    /* where the next plateau begins */
-    double ramp_first_x;    /* the same crossing in the curve that the level was found in */
+    double ramp_first_x;    /* size_x in the curve that the level was found in */
     double ramp_last_x;     /* no other level's ramp is met before this */
-    double size_x;          /* crosses base + BJ_SIZE_SHARE (next - base), interpolated */
+    double size_x;          /* crosses end_latency + BJ_SIZE_SHARE (next_latency - end_latency), interpolated */
     double size_sample_x;   /* the largest x of the curve that is still below that */
     double steepest_octave; /* largest factor by which y grows within one octave of the edge */
     double ramp_octaves;    /* from a tenth to nine tenths of the rise */
-    bool hides_edge;        /* in its plateau may lie one: the TLB's cost is as large */
+    bool hides_edge;        /* its plateau may have an edge in it: the TLB's cost there is as large as the rise */
     bool rises;             /* its plateau rises as much as an edge would, without a valley in it */
     bool single_sample;     /* the plateau is one sample wide: told only by how small its excess is */
 } bj_level;
@@ -41,8 +32,7 @@ typedef struct {
 typedef struct {
     bj_level level[BJ_LEVELS_MAX];
     size_t count;
-    double last_latency;    /* of the last plateau: memory */
-    bool memory_hides_edge; /* as for a level */
+    double last_latency; /* of the last plateau: memory */
 } bj_level_set;
 
 typedef struct {
@@ -54,6 +44,10 @@ typedef struct {
 /* x ascending and distinct, y positive. Fewer than 4 points: no level. */
 bj_status bj_cache_find_levels(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                bj_level_set *found, bj_error *error) BJ_WARN_UNUSED;
+
+/* The signature of other methods: finds levels in one curve. */
+typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const void *context,
+                                     bj_level_set *found, bj_error *error);
 
 /* The size of a level by its latencies, on another curve of the same walk (with the TLB's cost in it): where y, which
  * must not fall, crosses latency + 0.1 (next_latency - latency). Looks up to last_x. */

@@ -28,23 +28,23 @@ typedef struct {
     unsigned ways;
     bool random_frames;
     bj_replacement replacement;
-    /* Visits to each line in a lap, at random moments; 0 and 1: one. With several, only LRU and RANDOM are told apart,
-     * and hardly: misses are (1 - K/n)^((v - 1) / v) and 1 - (1 - 1/v) K/n. Were every access drawn at random, a line
-     * would be hit as often as it is resident, whatever is replaced. */
+    /* Visits to each line in a lap, at random moments; 0 and 1: one. With several, only LRU and RANDOM are modelled,
+     * and hardly differ: misses are (1 - K/n)^((v - 1) / v) and 1 - (1 - 1/v) K/n. Were every access drawn at random, a
+     * line would be hit as often as it is resident, whatever is replaced. */
     double visits;
-} bj_occupancy_shape;
+} bj_occupancy_model;
 
 typedef struct {
-    double capacity;    /* of the best shape: mean of the capacities, weighted by how well they explain the ramp */
-    double interval[2]; /* 95% of that weight over all shapes */
+    double capacity;    /* of the best model: mean of the capacities, weighted by how well they explain the ramp */
+    double interval[2]; /* 95% of that weight over all models */
     double low, high;   /* latencies of hit and miss, of the best fit */
     double fitted;      /* the capacity of the best fit, which need not be the mean */
-    bj_occupancy_shape shape; /* of the best fit */
+    bj_occupancy_model model; /* of the best fit */
     double error;             /* of the best fit: root mean square, 1 is what counts as nothing */
 } bj_occupancy;
 
 /* Miss share of a walk over x = ratio × capacity. */
-double bj_cache_predict_occupancy_misses(const bj_occupancy_shape *shape, double ratio);
+double bj_cache_predict_occupancy_misses(const bj_occupancy_model *model, double ratio);
 
 /* How the pages of the walk lie in the cache. */
 typedef enum {
@@ -59,16 +59,16 @@ typedef struct {
     size_t count;
     double first, last; /* capacities are looked for in here */
     bj_frames frames;
-    double visits;                  /* see bj_occupancy_shape */
+    double visits;                  /* see bj_occupancy_model */
     bj_replacement expected;        /* of the first level; LRU where that is not known */
-    const bj_occupancy_shape *only; /* this shape alone (resampling), or NULL */
+    const bj_occupancy_model *only; /* this model alone (resampling), or NULL */
 } bj_occupancy_request;
 
 /* False: too few points, or no rise. */
 bool bj_cache_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *fit);
 
-/* How well a fit explains these points, which may be fewer than those that it was fitted to: root mean square, 1 is
- * what counts as nothing where a ramp is as high as these points are. */
+/* How well a fit explains these points, which may be some of those that it was fitted to: root mean square error, where
+ * 1 is what counts as nothing on a ramp as high as these points. */
 double bj_cache_misfit_occupancy(const bj_occupancy *fit, const double *x, const double *y, const double *error,
                                  size_t count);
 

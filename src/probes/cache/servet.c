@@ -4,18 +4,19 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "probes/cache/cache_constants.h"
 #include "stats/quantile.h"
 
 /* Half of the absolute values of normal noise lie below this many standard deviations. */
 #define MEDIAN_OF_HALF_NORMAL 0.6744897501960817
 
 typedef struct {
-    double *size_bytes, *latency; /* usable points only */
+    double *size_bytes, *latency; /* usable points only; size_bytes owns the memory of all four */
     size_t *index;                /* where they were */
     size_t count;
     double *gradients, *scratch;
     bj_gradient_peak *peaks;
-} sweep;
+} gradient_curve;
 
 static bool is_usable(double y) {
     return isfinite(y) && y > 0;
@@ -74,7 +75,7 @@ size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_cou
     return found;
 }
 
-static double size_by_model(const sweep *s, const bj_gradient_peak *peak, const bj_servet_options *options) {
+static double size_by_model(const gradient_curve *s, const bj_gradient_peak *peak, const bj_servet_options *options) {
     bj_binomial_request request = {
         .size_bytes = s->size_bytes + peak->first,
         .latency = s->latency + peak->first,
@@ -87,7 +88,7 @@ static double size_by_model(const sweep *s, const bj_gradient_peak *peak, const 
     return bj_cache_fit_binomial_size(&request, &fit) ? fit.size_bytes : NAN;
 }
 
-static bj_servet_level decide_level(const sweep *s, size_t number, const bj_servet_options *options) {
+static bj_servet_level decide_level(const gradient_curve *s, size_t number, const bj_servet_options *options) {
     const bj_gradient_peak *peak = &s->peaks[number];
     bj_servet_level level = {.first = s->index[peak->first],
                              .last = s->index[peak->last + 1],
@@ -107,26 +108,25 @@ static bj_servet_level decide_level(const sweep *s, size_t number, const bj_serv
     return level;
 }
 
-static bool allocate_sweep(sweep *s, size_t count) {
-    s->size_bytes = malloc(count * sizeof *s->size_bytes);
-    s->latency = malloc(count * sizeof *s->latency);
+static bool allocate_curve(gradient_curve *s, size_t count) {
+    s->size_bytes = malloc(4 * count * sizeof *s->size_bytes);
     s->index = malloc(count * sizeof *s->index);
-    s->gradients = malloc(count * sizeof *s->gradients);
-    s->scratch = malloc(count * sizeof *s->scratch);
     s->peaks = malloc(count * sizeof *s->peaks);
-    return s->size_bytes && s->latency && s->index && s->gradients && s->scratch && s->peaks;
+    if (s->size_bytes == NULL || s->index == NULL || s->peaks == NULL)
+        return false;
+    s->latency = s->size_bytes + count;
+    s->gradients = s->latency + count;
+    s->scratch = s->gradients + count;
+    return true;
 }
 
-static void free_sweep(sweep *s) {
+static void free_curve(gradient_curve *s) {
     free(s->size_bytes);
-    free(s->latency);
     free(s->index);
-    free(s->gradients);
-    free(s->scratch);
     free(s->peaks);
 }
 
-static size_t find_peaks(sweep *s, const double *size_bytes, const double *latency, size_t count) {
+static size_t find_peaks(gradient_curve *s, const double *size_bytes, const double *latency, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!is_usable(latency[i]))
             continue;
@@ -146,13 +146,11 @@ bj_status bj_cache_find_servet_levels(const double *size_bytes, const double *la
                                       bj_error *error) {
     *levels = NULL;
     *level_count = 0;
-    if (options->scale == BJ_BINOMIAL_SCALE_GIVEN)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "servet levels: one pair of latencies cannot scale every level");
     if (count < 2)
         return BJ_OK;
     bj_status status = BJ_OK;
-    sweep s = {.count = 0};
-    if (!allocate_sweep(&s, count)) {
+    gradient_curve s = {.count = 0};
+    if (!allocate_curve(&s, count)) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the gradients of %zu sizes", count);
         goto cleanup;
     }
@@ -168,6 +166,6 @@ bj_status bj_cache_find_servet_levels(const double *size_bytes, const double *la
         (*levels)[i] = decide_level(&s, i, options);
     *level_count = found;
 cleanup:
-    free_sweep(&s);
+    free_curve(&s);
     return status;
 }

@@ -7,13 +7,6 @@
 #include "base/status.h"
 #include "probes/cache/binomial.h"
 
-/* A gradient must exceed 1 by this much even on a curve without visible noise: clocks of quiet machines wander
- * by a percent or two between points. */
-#define BJ_SERVET_TOLERANCE_MIN 0.02
-/* … and by this many standard deviations of the gradients' noise. Three would do if that were known; it comes from the
- * handful of gradients that fall. */
-#define BJ_SERVET_TOLERANCE_SIGMAS 4.0
-
 typedef struct {
     size_t first, last; /* gradients above 1 + tolerance around the peak; gradient k lies between points k and k + 1 */
     size_t peak;        /* the highest of them; its position is point `peak`, the last before the rise */
@@ -42,7 +35,7 @@ typedef struct {
 
 /* gradients has room for count - 1: y[k + 1] / y[k], NaN unless both are finite and > 0. */
 void bj_cache_compute_gradients(const double *y, size_t count, double *gradients);
-/* From the gradients up to 1: a curve that rises in truth falls by noise alone, so their spread is the noise, whatever
+/* From the gradients up to 1: a curve that rises in truth falls by noise alone, so their scatter is the noise, whatever
  * share of the curve rises. scratch has room for gradient_count. */
 double bj_cache_estimate_gradient_tolerance(const double *gradients, size_t gradient_count, double *scratch);
 /* peaks has room for gradient_count; returns how many. A run of rises is two peaks when it drops between them to less

@@ -16,12 +16,13 @@ size_t bj_kit_afford_resamples(size_t samples) {
     return (size_t)fmax(RESAMPLES_LEAST, fmin(BJ_KIT_RESAMPLES, RESAMPLED_SAMPLES / (double)(samples + 1)));
 }
 
-static double share_alike(const bj_bootstrap *bootstrap, const bj_estimate_request *request, size_t resamples,
-                          double value) {
+/* The share of the resamples of which the replicate is within the tolerance of the value, or the same whole number. */
+static double share_alike(const bj_estimate *estimate, bool whole, const double *replicates, size_t count,
+                          size_t resamples) {
     size_t alike = 0;
-    for (size_t i = 0; i < bootstrap->replicate_count; i++)
-        alike += request->whole ? round(bootstrap->replicates[i]) == round(value)
-                                : fabs(bootstrap->replicates[i] - value) <= request->tolerance * fabs(value);
+    for (size_t i = 0; i < count; i++)
+        alike += whole ? round(replicates[i]) == round(estimate->value)
+                       : fabs(replicates[i] - estimate->value) <= estimate->tolerance * fabs(estimate->value);
     return (double)alike / (double)resamples;
 }
 
@@ -57,7 +58,8 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     if (!isnan(estimate->value)) {
         estimate->interval[0] = fmin(estimate->value, bootstrap.low); /* fmin passes over NaN */
         estimate->interval[1] = fmax(estimate->value, bootstrap.high);
-        estimate->support = share_alike(&bootstrap, request, resamples, estimate->value);
+        estimate->support =
+            share_alike(estimate, request->whole, bootstrap.replicates, bootstrap.replicate_count, resamples);
     }
 done:
     bj_stats_free_bootstrap(&bootstrap);
@@ -100,6 +102,14 @@ bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quan
     bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
     free(of_round);
     return status;
+}
+
+void bj_kit_take_replicates(bj_estimate *estimate, double *replicates, size_t count, size_t resamples) {
+    double tail = bj_stats_expand_percentile(estimate->rounds);
+    count = bj_stats_sort_samples(replicates, count);
+    estimate->interval[0] = fmin(estimate->value, bj_stats_quantile_sorted(replicates, count, tail));
+    estimate->interval[1] = fmax(estimate->value, bj_stats_quantile_sorted(replicates, count, 1 - tail));
+    estimate->support = share_alike(estimate, false, replicates, count, resamples);
 }
 
 void bj_kit_widen(bj_estimate *estimate, double low_share, double high_share) {

@@ -47,6 +47,9 @@ bj_status bj_kit_estimate_values(const double *of_round, size_t count, double qu
 /* The same of the rounds that have one point of a curve. */
 bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
                                 bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* For a resample that answers several questions at once: interval and support of estimate->value, from the replicates
+ * that the caller gathered of so many resamples. Sorts them. */
+void bj_kit_take_replicates(bj_estimate *estimate, double *replicates, size_t count, size_t resamples);
 /* Moves the ends of the interval out by shares of themselves: what is left of disturbance in the quietest samples. */
 void bj_kit_widen(bj_estimate *estimate, double low_share, double high_share);
 

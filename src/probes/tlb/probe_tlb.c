@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/probe.h"
+#include "probes/kit/walks.h"
 #include "probes/tlb/tlb_answer.h"
-#include "probes/tlb/tlb_walks.h"
+#include "probes/tlb/tlb_twins.h"
 
 #define RANDOM_PURPOSE 0x746c6273u
 #define RANDOM_PURPOSE_HUGE 0x746c6268u
@@ -20,6 +20,8 @@
 #define FIRST_PAGES 4.0
 #define GRID_PER_OCTAVE 4u
 #define POINTS_MAX 192u
+/* The least of a few batches. More of them for few pages: these are cheap, and any neighbour on the core is seen there.
+ */
 #define CHEAP_PAGES 256u
 #define REPETITIONS 2u
 /* A ramp of one way ends at twice its beginning. */
@@ -31,6 +33,7 @@
 #define INSIDE_FIRST 128.0
 #define INSIDE_LAST 512.0
 #define INSIDE_HUGE_PAGES 4.0
+#define INSIDE_POINTS_MAX 6u
 /* Of the progress. */
 #define HUGE_FROM 0.8
 
@@ -48,44 +51,40 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {
     {30, 2, 16384, 1024 * MIB, 12, 1024 * MIB},
 };
 
+/* How much finer the points around an edge are: so many to a doubling, or every page, up to a factor from the edge.
+ * After two rounds an edge is seen, after four it is seen better. */
 typedef struct {
+    double fineness, around;
+} refinement;
+
+static const refinement first_refinement = {16, 1.2}, second_refinement = {64, 1.06};
+
+typedef struct {
+    const char *curve;
     double pages;
+    size_t page_bytes;
     bool packed;
 } tlb_point;
 
+/* One kind of pages. */
 typedef struct {
-    const bj_measure_request *request;
     bj_rounds rounds;
-    bj_curves *samples;
+    bj_round_plan plan;
     const char *spread_id, *packed_id;
     size_t page_bytes;
     double most_pages;
     tlb_point points[POINTS_MAX];
-    size_t point_count;
 } tlb_run;
-
-unsigned bj_tlb_count_per_page(double pages) {
-    return pages >= 256 ? 8 : 2;
-}
-
-double bj_tlb_count_twin_pages(double pages) {
-    return ceil(pages / bj_tlb_count_per_page(pages));
-}
-
-static double clock_of(const tlb_run *run) {
-    bj_machine *machine = run->request->machine;
-    return machine->verbs->read_clock(machine);
-}
 
 static void add_points(tlb_run *run, double pages) {
     pages = floor(pages + 0.5);
-    if (pages < FIRST_PAGES || pages > run->most_pages || run->point_count + 2 > POINTS_MAX)
+    if (pages < FIRST_PAGES || pages > run->most_pages || run->plan.point_count + 2 > POINTS_MAX)
         return;
-    for (size_t i = 0; i < run->point_count; i++)
+    for (size_t i = 0; i < run->plan.point_count; i++)
         if (run->points[i].pages == pages)
             return;
-    run->points[run->point_count++] = (tlb_point){pages, false};
-    run->points[run->point_count++] = (tlb_point){pages, true};
+    run->points[run->plan.point_count++] = (tlb_point){run->spread_id, pages, run->page_bytes, false};
+    run->points[run->plan.point_count++] = (tlb_point){run->packed_id, pages, run->page_bytes, true};
 }
 
 static void add_grid(tlb_run *run) {
@@ -94,213 +93,179 @@ static void add_grid(tlb_run *run) {
     add_points(run, run->most_pages);
 }
 
-static void add_range(tlb_run *run, double first, double last, double step) {
-    for (double pages = ceil(first / step) * step; pages <= last; pages += step)
-        add_points(run, pages);
-}
-
 /* What lies far beyond the last edge has been seen, and takes the most time. */
 static void drop_points(tlb_run *run, double beyond) {
     size_t kept = 0;
-    for (size_t i = 0; i < run->point_count; i++)
+    for (size_t i = 0; i < run->plan.point_count; i++)
         if (run->points[i].pages <= beyond)
             run->points[kept++] = run->points[i];
-    run->point_count = kept;
+    run->plan.point_count = kept;
 }
 
-/* More points around the edges that the rounds so far have shown: `fineness` of them to a doubling, or every page. */
-static bj_status refine(tlb_run *run, double fineness, double reach, bj_error *error) {
-    bj_tlb_levels found;
-    bj_status status = bj_tlb_find_levels(run->samples, run->spread_id, run->packed_id, &found, error);
-    for (size_t i = 0; status == BJ_OK && i < found.count; i++) {
-        double entries = found.level[i].entries;
-        double step = fmax(1, floor(entries / fineness));
-        add_range(run, entries / reach - step, entries * reach + step, step);
+/* More points around the edges that the rounds so far have shown. */
+static bj_status refine(tlb_run *run, const refinement *refinement, bj_error *error) {
+    bj_tlb_twins *twins = malloc(sizeof *twins);
+    if (twins == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for twins");
+    bj_status status = bj_tlb_read_twins(bj_data_find_curve(run->rounds.samples, run->spread_id),
+                                         bj_data_find_curve(run->rounds.samples, run->packed_id), twins, error);
+    const bj_tlb_levels *found = &twins->found;
+    for (size_t i = 0; status == BJ_OK && i < found->count; i++) {
+        double entries = found->level[i].entries, spacing = fmax(1, floor(entries / refinement->fineness));
+        double first = entries / refinement->around - spacing, last = entries * refinement->around + spacing;
+        for (double pages = ceil(first / spacing) * spacing; pages <= last; pages += spacing)
+            add_points(run, pages);
     }
-    if (status == BJ_OK && found.count > 0)
-        drop_points(run, BEYOND_LAST * found.level[found.count - 1].entries);
+    if (status == BJ_OK && found->count > 0)
+        drop_points(run, BEYOND_LAST * found->level[found->count - 1].entries);
+    free(twins->column);
+    free(twins);
     return status;
 }
 
-static bj_status record(tlb_run *run, const tlb_point *point, size_t round, double ns, bj_error *error) {
-    const char *id = point->packed ? run->packed_id : run->spread_id;
-    bj_curve *curve = (bj_curve *)bj_data_find_curve(run->samples, id);
-    if (curve == NULL) {
-        bj_status status = bj_data_add_curve(run->samples, id, "tlb", &curve, error);
-        if (status != BJ_OK)
-            return status;
-        bj_data_name_axes(curve, "pages", "count", "latency", "ns");
-    }
-    return bj_data_record_sample(curve, point->pages, round, ns, error);
-}
-
-/* The least of a few batches. More of them for few pages: these are cheap, and any neighbour on the core is seen there.
- */
-static bj_status walk(tlb_run *run, size_t count, double *ns, bj_error *error) {
-    if (count <= CHEAP_PAGES)
-        return bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error);
-    bj_machine *machine = run->request->machine;
-    bj_walk walk = {.arena = run->rounds.arena, .cpu = run->request->cpu, .places = run->rounds.places, .count = count};
-    bj_walk_effort effort = {.repetitions = REPETITIONS};
-    double samples[REPETITIONS] = {0};
-    bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
-    *ns = samples[0];
-    for (unsigned i = 1; i < REPETITIONS; i++)
-        *ns = fmin(*ns, samples[i]);
-    return status;
-}
-
-static bj_status measure_point(tlb_run *run, const tlb_point *point, size_t round, bj_error *error) {
-    bj_page_walk_shape shape = {.page_bytes = run->page_bytes,
+static bj_status walk_pages(tlb_run *run, const tlb_point *point, bj_error *error) {
+    bj_rounds *rounds = &run->rounds;
+    bj_page_walk_shape shape = {.page_bytes = point->page_bytes,
                                 .grain_bytes = GRAIN_BYTES,
                                 .count = (size_t)point->pages,
                                 .per_page = point->packed ? bj_tlb_count_per_page(point->pages) : 1};
-    size_t room = run->rounds.arena_bytes / run->page_bytes - bj_machine_count_pages(&shape);
-    shape.first_byte = bj_random_below(&run->rounds.random, room + 1) * run->page_bytes;
+    bj_curve_axes axes = {point->curve, "pages", "count", "latency", "ns"};
+    size_t room = rounds->arena_bytes / point->page_bytes - bj_machine_count_pages(&shape);
+    shape.first_byte = bj_random_below(&rounds->random, room + 1) * point->page_bytes;
     double ns = 0;
-    bj_status status = bj_kit_reserve_places(&run->rounds, shape.count, error);
+    bj_status status = bj_kit_reserve_places(rounds, shape.count, error);
     if (status != BJ_OK)
         return status;
-    bj_machine_order_pages(&shape, &run->rounds.random, run->rounds.places);
-    status = walk(run, shape.count, &ns, error);
-    return status == BJ_OK ? record(run, point, round, ns, error) : status;
+    bj_machine_order_pages(&shape, &rounds->random, rounds->places);
+    status = shape.count <= CHEAP_PAGES
+                 ? bj_kit_walk_places(rounds, rounds->places, shape.count, &ns, error)
+                 : bj_kit_walk_chains(rounds, rounds->places, shape.count, 1, REPETITIONS, &ns, error);
+    return status == BJ_OK ? bj_kit_record(rounds, &axes, point->pages, ns, error) : status;
 }
 
-static bj_status measure_points(tlb_run *run, size_t round, double share, double shares, bj_error *error) {
-    bj_status status = BJ_OK;
-    uint32_t order[POINTS_MAX];
-    for (size_t i = 0; i < run->point_count; i++)
-        order[i] = (uint32_t)i;
-    bj_random_shuffle_u32(&run->rounds.random, order, run->point_count);
-    for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
-        const tlb_point *point = &run->points[order[i]];
-        if (point->pages > run->most_pages)
-            continue;
-        status = measure_point(run, point, round, error);
-        double fraction = share + shares * (double)(i + 1) / (double)run->point_count;
-        if (status == BJ_OK)
-            status = bj_probe_report(run->request, fraction, error);
-        /* A first round is finished whatever the deadline: half a curve answers nothing. */
-        if (round > 0 && clock_of(run) > run->request->deadline_s)
-            break;
-    }
-    return status;
+static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
+    tlb_run *run = context;
+    const tlb_point *point = &run->points[*points];
+    (void)count;
+    return point->pages <= run->most_pages ? walk_pages(run, point, error) : BJ_OK;
 }
 
-static bj_status measure_round(tlb_run *run, size_t round, double share, double shares, bj_error *error) {
-    bj_status status = bj_kit_open_arena(&run->rounds, (size_t)LEAST_HUGE_PAGES * run->page_bytes, error);
-    run->rounds.pages_fixed = true;
+/* The arena may be smaller than was planned. */
+static bj_status take_arena(void *context, bj_error *error) {
+    tlb_run *run = context;
+    (void)error;
     run->most_pages = fmin(run->most_pages, floor((double)run->rounds.arena_bytes / (double)run->page_bytes));
-    return status == BJ_OK ? measure_points(run, round, share, shares, error) : status;
+    return BJ_OK;
 }
 
-static bj_status measure_rounds(tlb_run *run, unsigned rounds, double share, double shares, bj_error *error) {
-    double started_s = clock_of(run);
+static bj_status refine_base(void *context, bj_error *error) {
+    tlb_run *run = context;
+    return run->rounds.round == 1   ? refine(run, &first_refinement, error)
+           : run->rounds.round == 3 ? refine(run, &second_refinement, error)
+                                    : BJ_OK;
+}
+
+/* Besides the points of a round, few huge pages as if they were many small ones. */
+static bj_status measure_inside(tlb_run *run, bj_error *error) {
+    size_t small = run->rounds.request->machine->facts.page_bytes;
+    tlb_point points[INSIDE_POINTS_MAX];
+    uint32_t order[INSIDE_POINTS_MAX];
+    size_t count = 0;
+    for (double pages = INSIDE_FIRST; pages <= INSIDE_LAST; pages *= 2)
+        for (int packed = 0; packed < 2 && pages * (double)small <= INSIDE_HUGE_PAGES * (double)run->page_bytes;
+             packed++)
+            points[count++] =
+                (tlb_point){packed ? BJ_TLB_INSIDE_PACKED : BJ_TLB_INSIDE_SPREAD, pages, small, packed != 0};
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    bj_random_shuffle_u32(&run->rounds.random, order, count);
     bj_status status = BJ_OK;
-    for (size_t round = 0; round < rounds && status == BJ_OK; round++) {
-        double each_s = round > 0 ? (clock_of(run) - started_s) / (double)round : 0;
-        if (round > 0 && clock_of(run) + each_s > run->request->deadline_s)
-            break;
-        status = measure_round(run, round, share + shares * (double)round / rounds, shares / rounds, error);
-        /* After two rounds an edge is seen, after four it is seen better. */
-        if (status == BJ_OK && (round == 1 || round == 3))
-            status = refine(run, round == 1 ? 16 : 64, round == 1 ? 1.2 : 1.06, error);
-    }
+    for (size_t i = 0; i < count && status == BJ_OK; i++)
+        status = walk_pages(run, &points[order[i]], error);
     return status;
 }
 
-static bj_status measure_base(tlb_run *run, const effort_plan *plan, bj_error *error) {
-    const bj_measure_request *request = run->request;
+static bj_status finish_huge_round(void *context, bj_error *error) {
+    tlb_run *run = context;
+    bj_status status = run->rounds.round == 1 ? refine(run, &first_refinement, error) : BJ_OK;
+    return status == BJ_OK ? measure_inside(run, error) : status;
+}
+
+/* A grid, or the points of the rounds that are there already. */
+static bj_status plan_points(tlb_run *run, const refinement *known, bj_error *error) {
+    const bj_curve *spread = bj_data_find_curve(run->rounds.samples, run->spread_id);
+    if (run->rounds.request->more_rounds == 0) {
+        add_grid(run);
+        return BJ_OK;
+    }
+    for (size_t i = 0; spread != NULL && i < spread->x_count; i++)
+        add_points(run, spread->x[i]);
+    return refine(run, known, error);
+}
+
+static bj_status measure_rounds(tlb_run *run, bj_pages pages, uint64_t purpose, const refinement *known,
+                                bj_error *error) {
+    const bj_measure_request *request = run->rounds.request;
+    bj_curves *samples = run->rounds.samples;
+    size_t arena_bytes = (size_t)run->most_pages * run->page_bytes;
+    run->plan.first_round = bj_kit_count_rounds(samples, run->spread_id);
+    run->plan.least_bytes = (size_t)LEAST_HUGE_PAGES * run->page_bytes;
+    run->plan.context = run;
+    run->plan.prepare = take_arena;
+    run->plan.measure = measure_point;
+    bj_kit_open_rounds(&run->rounds, request, "tlb", samples, purpose);
+    bj_kit_plan_arena(&run->rounds, arena_bytes, plans[request->effort].repetitions);
+    run->rounds.arena_bytes = arena_bytes;
+    run->rounds.pages = pages;
+    run->rounds.pages_fixed = true;
+    bj_status status = plan_points(run, known, error);
+    if (status == BJ_OK && run->plan.point_count > 0)
+        status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
+    bj_kit_close_rounds(&run->rounds);
+    return status;
+}
+
+static bj_status measure_base(tlb_run *run, double progress_to, bj_error *error) {
+    const bj_measure_request *request = run->rounds.request;
+    const effort_plan *plan = &plans[request->effort];
     double page = (double)request->machine->facts.page_bytes;
     bj_data_get_number(request->earlier, "page.size_bytes", &page);
     double bytes = fmin(plan->most_bytes, (double)request->memory_bytes / 1.2);
-    run->page_bytes = (size_t)page;
-    run->most_pages = fmin(plan->most_pages, floor(bytes / page));
-    if (run->most_pages < LEAST_PAGES)
-        return BJ_OK;
-    bj_kit_open_rounds(&run->rounds, request, "tlb", run->samples, RANDOM_PURPOSE);
-    bj_kit_plan_arena(&run->rounds, (size_t)(run->most_pages * page), plan->repetitions);
-    run->rounds.pages = BJ_PAGES_BASE;
-    run->rounds.arena_bytes = (size_t)(run->most_pages * page);
     run->spread_id = BJ_TLB_SPREAD;
     run->packed_id = BJ_TLB_PACKED;
-    run->point_count = 0;
-    add_grid(run);
-    bj_status status = measure_rounds(run, plan->rounds, 0, HUGE_FROM, error);
-    bj_kit_close_rounds(&run->rounds);
-    return status;
-}
-
-/* Beside the points of each round, once: few huge pages as if they were many small ones. */
-static void plan_inside(tlb_run *run) {
-    size_t small = run->request->machine->facts.page_bytes;
-    for (double pages = INSIDE_FIRST; pages <= INSIDE_LAST; pages *= 2)
-        if (pages * (double)small <= INSIDE_HUGE_PAGES * (double)run->page_bytes)
-            add_points(run, pages);
-    run->page_bytes = small;
-    run->spread_id = BJ_TLB_INSIDE_SPREAD;
-    run->packed_id = BJ_TLB_INSIDE_PACKED;
-}
-
-static bj_status measure_huge_rounds(tlb_run *run, const effort_plan *plan, bj_error *error) {
-    size_t huge_bytes = run->page_bytes;
-    tlb_run *inside = malloc(sizeof *inside);
-    if (inside == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a sweep");
-    bj_status status = BJ_OK;
-    for (size_t round = 0; round < plan->huge_rounds && status == BJ_OK; round++) {
-        if (round > 0 && clock_of(run) > run->request->deadline_s)
-            break;
-        double share = HUGE_FROM + (1 - HUGE_FROM) * (double)round / plan->huge_rounds;
-        run->page_bytes = huge_bytes;
-        status = measure_round(run, round, share, 0, error);
-        if (status == BJ_OK && round == 1)
-            status = refine(run, 16, 1.2, error);
-        if (status != BJ_OK)
-            break;
-        *inside = *run;
-        inside->point_count = 0;
-        inside->most_pages = INSIDE_LAST;
-        plan_inside(inside);
-        status = measure_points(inside, round, share, 0, error);
-        run->rounds = inside->rounds;
-    }
-    free(inside);
-    return status;
-}
-
-static bj_status measure_huge(tlb_run *run, const effort_plan *plan, bj_error *error) {
-    const bj_measure_request *request = run->request;
-    size_t huge_bytes = request->machine->facts.huge_bytes;
-    double bytes = fmin(plan->huge_bytes, (double)request->memory_bytes / 1.2);
-    if (huge_bytes == 0 || bytes < LEAST_HUGE_PAGES * (double)huge_bytes)
+    run->page_bytes = (size_t)page;
+    run->most_pages = fmin(plan->most_pages, floor(bytes / page));
+    run->plan = (bj_round_plan){.count = plan->rounds, .progress_to = progress_to, .after_round = refine_base};
+    if (run->most_pages < LEAST_PAGES)
         return BJ_OK;
-    run->page_bytes = huge_bytes;
-    run->most_pages = floor(bytes / (double)huge_bytes);
-    bj_kit_open_rounds(&run->rounds, request, "tlb", run->samples, RANDOM_PURPOSE_HUGE);
-    bj_kit_plan_arena(&run->rounds, (size_t)run->most_pages * huge_bytes, plan->repetitions);
-    run->rounds.pages = BJ_PAGES_HUGE;
-    run->rounds.pages_fixed = true;
+    return measure_rounds(run, BJ_PAGES_BASE, RANDOM_PURPOSE, &second_refinement, error);
+}
+
+static bj_status measure_huge(tlb_run *run, double bytes, bj_error *error) {
+    const bj_measure_request *request = run->rounds.request;
     run->spread_id = BJ_TLB_HUGE_SPREAD;
     run->packed_id = BJ_TLB_HUGE_PACKED;
-    run->point_count = 0;
-    add_grid(run);
-    bj_status status = measure_huge_rounds(run, plan, error);
-    bj_kit_close_rounds(&run->rounds);
+    run->page_bytes = request->machine->facts.huge_bytes;
+    run->most_pages = floor(bytes / (double)run->page_bytes);
+    run->plan = (bj_round_plan){
+        .count = plans[request->effort].huge_rounds, .progress_from = HUGE_FROM, .after_round = finish_huge_round};
+    bj_status status = measure_rounds(run, BJ_PAGES_HUGE, RANDOM_PURPOSE_HUGE, &first_refinement, error);
     /* None granted, or no more of them: what there is has to do. */
     return status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_RESOURCE ? BJ_OK : status;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    double huge_page = (double)request->machine->facts.huge_bytes;
+    double huge_bytes = fmin(plans[request->effort].huge_bytes, (double)request->memory_bytes / 1.2);
+    bool try_huge = huge_page > 0 && huge_bytes >= LEAST_HUGE_PAGES * huge_page;
     tlb_run *run = calloc(1, sizeof *run);
     if (run == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a sweep");
-    run->request = request;
-    run->samples = samples;
-    const effort_plan *plan = &plans[request->effort];
-    bj_status status = measure_base(run, plan, error);
-    if (status == BJ_OK && clock_of(run) <= request->deadline_s)
-        status = measure_huge(run, plan, error);
+    run->rounds.request = request;
+    run->rounds.samples = samples;
+    bj_status status = measure_base(run, try_huge ? HUGE_FROM : 1, error);
+    if (status == BJ_OK && try_huge && !bj_probe_is_late(request))
+        status = measure_huge(run, huge_bytes, error);
     free(run);
     return status;
 }

@@ -3,27 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* An adjusted level stays within this factor. */
-#define NEAR 1.3
-#define PASSES 3u
-/* 2 to 3 · 2^14 sets. */
-#define SETS_OCTAVES 15u
-/* The points around an edge that its misfit is taken from. */
-#define AROUND 1.5
-/* Of the time at its edge: a rise as wide as the ramp of one way and lower than this may be anything that fills up,
- * such as the caches with page tables. */
-#define WIDE_SHARE 0.25
-/* Of what the twin slows down by around the edge: frames that chance chose do not load the caches of both quite alike.
- */
-#define RAMP_SHARE 0.08
-/* Of what missing a nearer level costs: farther ones are slower, page walks most of all. Much less is what a nearer
- * level's own edge leaves, or the caches. */
-#define OF_NEARER 0.5
-/* Two levels closer than this are one: no machine has a further level for so few entries more. */
-#define APART 1.6
-
-/* Ramps: the ways that TLBs have been built with; their sets are a power of two, or three times one. */
-static const double ways_tried[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
+static const double ways_tried[] = BJ_TLB_WAYS_TRIED;
 #define WAYS_TRIED (sizeof ways_tried / sizeof ways_tried[0])
 
 double bj_tlb_predict_misses(double entries, double ways, double pages) {
@@ -56,12 +36,12 @@ typedef struct {
 static void try_level(const bj_tlb_curve *curve, const double *rest, double entries, double ways, candidate *best) {
     double product = 0, square = 0;
     for (size_t i = 0; i < curve->count; i++) {
-        double shape = predict(curve, entries, ways, i);
-        if (shape == 0)
+        double misses = predict(curve, entries, ways, i);
+        if (misses == 0)
             continue;
         double weight = 1 / (curve->error[i] * curve->error[i]);
-        product += weight * shape * rest[i];
-        square += weight * shape * shape;
+        product += weight * misses * rest[i];
+        square += weight * misses * misses;
     }
     if (square <= 0 || product <= 0)
         return;
@@ -73,7 +53,8 @@ static void try_level(const bj_tlb_curve *curve, const double *rest, double entr
 
 static bool is_apart(const bj_tlb_levels *found, size_t without, double entries) {
     for (size_t k = 0; k < found->count; k++)
-        if (k != without && entries < APART * found->level[k].entries && found->level[k].entries < APART * entries)
+        if (k != without && entries < BJ_TLB_LEAST_APART * found->level[k].entries &&
+            found->level[k].entries < BJ_TLB_LEAST_APART * entries)
             return false;
     return true;
 }
@@ -96,7 +77,7 @@ static candidate find_best(const bj_tlb_curve *curve, const bj_tlb_levels *found
         if (is_tried(curve, found, without, curve->pages[i], range))
             try_level(curve, rest, curve->pages[i], curve->pages[i], &best);
     for (size_t w = 0; w < WAYS_TRIED; w++)
-        for (unsigned k = 0; k < SETS_OCTAVES; k++)
+        for (unsigned k = 0; k < BJ_TLB_SETS_OCTAVES; k++)
             for (unsigned odd = 2; odd <= 3; odd++) {
                 double entries = ways_tried[w] * ldexp(odd, (int)k);
                 if (is_tried(curve, found, without, entries, range))
@@ -106,10 +87,10 @@ static candidate find_best(const bj_tlb_curve *curve, const bj_tlb_levels *found
 }
 
 static void adjust(const bj_tlb_curve *curve, bj_tlb_levels *found) {
-    for (unsigned pass = 0; pass < PASSES; pass++)
+    for (unsigned i = 0; i < BJ_TLB_ADJUST_ITERATIONS; i++)
         for (size_t k = 0; k < found->count; k++) {
             double entries = found->level[k].entries;
-            candidate best = find_best(curve, found, k, entries / NEAR, entries * NEAR);
+            candidate best = find_best(curve, found, k, entries / BJ_TLB_ADJUST_RANGE, entries * BJ_TLB_ADJUST_RANGE);
             if (best.gain > 0)
                 found->level[k] = best.level;
             else
@@ -123,7 +104,8 @@ static void measure_misfit(const bj_tlb_curve *curve, bj_tlb_levels *found) {
         double sum = 0;
         size_t count = 0;
         for (size_t i = 0; i < curve->count; i++) {
-            double from = level->entries / AROUND, to = AROUND * (level->entries + level->entries / level->ways);
+            double from = level->entries / BJ_TLB_AROUND_EDGE,
+                   to = BJ_TLB_AROUND_EDGE * (level->entries + level->entries / level->ways);
             if (curve->pages[i] < from || curve->pages[i] > to)
                 continue;
             double off = residual(curve, found, found->count, i) / curve->error[i];
@@ -152,28 +134,29 @@ static size_t point_at(const bj_tlb_curve *curve, double pages) {
 
 /* By how much the twin slows down around the edge: it has the caches' part. */
 static double twin_rise(const bj_tlb_curve *curve, double entries) {
-    size_t from = point_at(curve, entries / AROUND), to = point_at(curve, 2 * entries);
+    size_t from = point_at(curve, entries / BJ_TLB_AROUND_EDGE), to = point_at(curve, 2 * entries);
     return curve->time[to] - curve->cost[to] - curve->time[from] + curve->cost[from];
 }
 
-/* What missing it costs at least, given the nearer ones. */
+/* What missing a level of so many entries must cost at least, given the nearer ones. */
 static double least_cost(const bj_tlb_levels *found, double entries) {
     double least = 0;
     for (size_t k = 0; k < found->count; k++)
         if (found->level[k].entries < entries)
-            least = fmax(least, OF_NEARER * found->level[k].cost);
+            least = fmax(least, BJ_TLB_OF_NEARER_LEAST * found->level[k].cost);
     return least;
 }
 
 static bool is_level(const bj_tlb_curve *curve, const bj_tlb_levels *found, const bj_tlb_level *level,
                      double least_sigmas, double least_share) {
     double share = level->cost / curve->time[point_at(curve, level->entries)];
-    return level->sigmas >= least_sigmas && share >= (level->ways > 1 ? least_share : fmax(least_share, WIDE_SHARE)) &&
-           level->cost >= RAMP_SHARE * twin_rise(curve, level->entries) &&
+    return level->sigmas >= least_sigmas &&
+           share >= (level->ways > 1 ? least_share : fmax(least_share, BJ_TLB_WIDE_COST_LEAST)) &&
+           level->cost >= BJ_TLB_OF_CACHES_LEAST * twin_rise(curve, level->entries) &&
            level->cost >= least_cost(found, level->entries);
 }
 
-/* Of those that are none, the weakest. */
+/* Drops the weakest of those that are none; false: all are levels. */
 static bool drop_weakest(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found) {
     size_t weakest = found->count;
     for (size_t k = 0; k < found->count; k++)
@@ -189,6 +172,8 @@ static bool drop_weakest(const bj_tlb_curve *curve, double least_sigmas, double 
 
 void bj_tlb_fit_levels(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found) {
     memset(found, 0, sizeof *found);
+    if (curve->count < BJ_TLB_LEVEL_POINTS_LEAST)
+        return;
     while (found->count < BJ_TLB_LEVELS_MAX) {
         candidate best = find_best(curve, found, found->count, 0, INFINITY);
         if (!is_level(curve, found, &best.level, least_sigmas, least_share))

@@ -11,15 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BJ_TLB_LEVELS_MAX 4u
-#define BJ_TLB_POINTS_MAX 512u
+#include "probes/tlb/tlb_constants.h"
 
 typedef struct {
-    const double *pages, *twin_pages; /* pages ascend */
-    const double *time;               /* of an access of the walk */
-    const double *cost;               /* of the walk over that of the twin */
-    const double *error;              /* standard errors of the costs, > 0 */
-    size_t count;                     /* at most BJ_TLB_POINTS_MAX */
+    double pages[BJ_TLB_POINTS_MAX], twin_pages[BJ_TLB_POINTS_MAX]; /* pages ascend */
+    double time[BJ_TLB_POINTS_MAX];                                 /* of an access of the walk */
+    double cost[BJ_TLB_POINTS_MAX];                                 /* of the walk over that of the twin */
+    double error[BJ_TLB_POINTS_MAX];                                /* standard errors of the costs, > 0 */
+    size_t count;
 } bj_tlb_curve;
 
 typedef struct {
@@ -37,7 +36,8 @@ typedef struct {
 
 double bj_tlb_predict_misses(double entries, double ways, double pages);
 
-/* Costs of less than `least_sigmas` standard errors or less than this share of the time at the edge are no level. */
+/* Costs of less than `least_sigmas` standard errors or less than this share of the time at the edge are no level; nor
+ * is anything in fewer than three points. */
 void bj_tlb_fit_levels(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found);
 /* The same number of levels, each near to where it is: for resamples. */
 void bj_tlb_refit_levels(const bj_tlb_curve *curve, bj_tlb_levels *found);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define BJ_TLB_TABLE_LEVELS_MAX 8u
+#include "probes/tlb/tlb_constants.h"
 
 typedef struct {
     const double *pages, *time; /* pages ascend, times are positive and do not fall */

@@ -384,8 +384,9 @@ static void check_cold_lap(const char *last_level, size_t bytes) {
         bj_sim_memory_system *memory = &self_of(machine)->memory;
         bj_sim_cpu *cpu = cpu_of(machine, 0);
         bj_error error = {""};
+        const bj_sim_lap_plan plan = {.simulated_from = count, .distinct = true};
         if (cold)
-            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, count, true, &error), BJ_OK);
+            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, &plan, &error), BJ_OK);
         else
             bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         bj_sim_counts before = cpu->counts;
@@ -425,8 +426,9 @@ static void test_cold_lap_with_long_lines(void **state) {
         bj_sim_memory_system *memory = &self_of(machine)->memory;
         bj_sim_cpu *cpu = cpu_of(machine, 0);
         bj_error error = {""};
+        const bj_sim_lap_plan plan = {.simulated_from = count};
         if (cold)
-            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, count, false, &error), BJ_OK);
+            assert_int_equal(bj_sim_write_cold_lap(memory, cpu, arena->mapping, places, &plan, &error), BJ_OK);
         else
             bj_sim_visit_places(memory, cpu, arena->mapping, places, count, NULL);
         uint64_t before = cpu->counts.hits[1];

@@ -6,6 +6,9 @@
 
 #include "machine/machine.h"
 
+/* Walks of fewer places are simulated from the first access on. */
+enum { LEAST_COLD = 8192 };
+
 /* Shares of accesses that a prefetcher may react to in a random order, by chance. */
 static const double FEW_STRIDES = 0.001, FEW_RETURNS = 0.02;
 
@@ -52,6 +55,43 @@ double bj_sim_lines_to_wash_out(const bj_sim_spec *spec, size_t level) {
     double lines = (double)(cache->sets * cache->ways);
     double nearer = cache->policy == BJ_SIM_EXCLUSIVE ? bj_sim_lines_to_wash_out(spec, level - 1) : 0;
     return nearer + lines * times;
+}
+
+/* The largest power of two of bytes that all distances of the places are multiples of. */
+static double find_granule(const uint32_t *places, size_t count) {
+    uint32_t differing = 0;
+    for (size_t i = 0; i < count; i++)
+        differing |= places[i] ^ places[0];
+    return (double)(differing & -differing) * BJ_WALK_WORD_BYTES;
+}
+
+bj_sim_lap_plan bj_sim_plan_lap(const bj_sim_spec *spec, const uint32_t *places, size_t count) {
+    bj_sim_lap_plan plan = {0};
+    if (count <= LEAST_COLD)
+        return plan;
+    double longest_line = (double)spec->caches[spec->cache_count - 1].line_bytes;
+    double visits = fmax(longest_line / find_granule(places, count), 1); /* of a line, in a lap */
+    plan.distinct = visits == 1;
+    double needed = 0;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        needed = fmax(needed, bj_sim_lines_to_wash_out(spec, i));
+    size_t tail = LEAST_COLD / 2; /* the TLBs need it */
+    for (size_t i = 0; i < spec->tlb_count; i++)
+        tail = 4 * spec->tlbs[i].entries > tail ? 4 * spec->tlbs[i].entries : tail;
+    bool asleep = bj_sim_prefetchers_sleep(spec, places, count);
+    if (asleep && count > tail)
+        plan.simulated_from = count - tail;
+    if ((double)count / visits < needed)
+        return plan;
+    /* How near the end a place must be to matter. A line that is visited once and never prefetched is not met again:
+     * only the TLBs ask for it. Lines that are prefetched or visited several times may be. */
+    size_t met_again = asleep && plan.distinct ? tail : (size_t)(plan.distinct ? needed : 2 * needed);
+    if (count > met_again) {
+        plan.cold_from = count - met_again;
+        if (plan.simulated_from < plan.cold_from)
+            plan.simulated_from = plan.cold_from;
+    }
+    return plan;
 }
 
 /* What a level sees: line numbers, oldest first. */
@@ -190,11 +230,13 @@ static bj_status insert_lines(const bj_sim_memory_system *memory, bj_sim_cache *
 }
 
 bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
-                                const uint32_t *places, size_t count, bool distinct, bj_error *error) {
+                                const uint32_t *places, const bj_sim_lap_plan *plan, bj_error *error) {
     const bj_sim_spec *spec = memory->spec;
+    size_t count = plan->simulated_from - plan->cold_from;
     unsigned longest_shift = memory->shapes[spec->cache_count - 1].line_shift;
     line_list visits = {0}, victims = {0};
-    bj_status status = list_visits(mapping, longest_shift, places, count, distinct, &visits, error);
+    bj_status status =
+        list_visits(mapping, longest_shift, places + plan->cold_from, count, plan->distinct, &visits, error);
     if (status == BJ_OK && (victims.lines = malloc(visits.count * sizeof *victims.lines)) == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
     bj_sim_empty_caches_of(cpu, spec->cache_count);

@@ -319,27 +319,17 @@ static void load_by_levels(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, 
     }
 }
 
-/* Whether the prefetchers that look at the order of loads let these pass, having seen them. */
-static bool order_sleeps(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const block *prepared, size_t count) {
-    bj_sim_prefetch_rules rules = rules_of(memory);
-    if (rules.prefetchers == 0)
-        return true;
-    if (rules.prefetchers & BJ_SIM_REGION)
-        return bj_sim_pass_regions(&cpu->prefetch, &rules, prepared->virtual_address, count);
-    return !(rules.prefetchers & BJ_SIM_STRIDE) ||
-           bj_sim_pass_strides(&cpu->prefetch, prepared->virtual_address, count);
-}
-
 void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                          const uint32_t *places, size_t count, uint8_t *levels) {
     const unsigned neighbours = BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT;
+    const bj_sim_prefetch_rules rules = rules_of(memory);
     block prepared;
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t now = count - done < BLOCK ? count - done : BLOCK;
         uint8_t *here = levels != NULL ? levels + done : NULL;
         find_addresses(memory, mapping, places + done, now, &prepared);
         look_up_pages(memory, cpu, mapping, &prepared, now);
-        bool asleep = order_sleeps(memory, cpu, &prepared, now);
+        bool asleep = bj_sim_pass_loads(&cpu->prefetch, &rules, prepared.virtual_address, now);
         unsigned awake = memory->spec->prefetchers & (asleep ? neighbours : ~0u);
         if (memory->independent && asleep) {
             load_by_levels(memory, cpu, &prepared, now, 0, here);

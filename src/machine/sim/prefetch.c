@@ -121,28 +121,12 @@ unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_r
     return to.count;
 }
 
-bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count) {
-    uint64_t last = state->last_address;
-    int64_t last_distance = state->last_distance;
-    bool strides = false;
-    for (size_t i = 0; i < count; i++) {
-        int64_t distance = (int64_t)(addresses[i] - last);
-        strides |= distance == last_distance && distance >= -FURTHEST_STRIDE && distance <= FURTHEST_STRIDE;
-        last_distance = distance;
-        last = addresses[i];
-    }
-    if (strides)
-        return false;
-    state->last_address = last;
-    state->last_distance = last_distance;
-    state->stride_streak = 0;
-    return true;
-}
-
-bool bj_sim_pass_regions(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
-                         size_t count) {
+bool bj_sim_pass_loads(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
+                       size_t count) {
     bj_sim_prefetch_rules order_only = *rules;
     order_only.prefetchers &= BJ_SIM_STRIDE | BJ_SIM_REGION;
+    if (order_only.prefetchers == 0)
+        return true;
     bj_sim_prefetch_state after = *state;
     bj_sim_prefetch wanted[BJ_SIM_MOST_PREFETCHES];
     for (size_t i = 0; i < count; i++) {

@@ -50,11 +50,9 @@ unsigned bj_sim_watch_load(bj_sim_prefetch_state *state, const bj_sim_prefetch_r
 /* What next_line and adjacent make of a load that missed the first level: addresses, at most two. */
 unsigned bj_sim_want_neighbours(const bj_sim_prefetch_rules *rules, uint64_t address, uint64_t wanted[2]);
 
-/* For loads that only the stride prefetcher watches: true if it has nothing to do, having seen them; false if they must
- * be shown to it one by one. */
-bool bj_sim_pass_strides(bj_sim_prefetch_state *state, const uint64_t *addresses, size_t count);
-/* The same for the region prefetcher, and that of strides if there is one. */
-bool bj_sim_pass_regions(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
-                         size_t count);
+/* For the prefetchers that look at the order of loads (stride, region): true if these loads make them do nothing, which
+ * they have seen then; false if they must be shown to them one by one. */
+bool bj_sim_pass_loads(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
+                       size_t count);
 
 #endif

@@ -65,11 +65,12 @@ bj_status bj_sim_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsign
                             bj_error *error) {
     bj_sim_machine *self = machine->self;
     const bj_sim_spec *spec = self->spec;
-    size_t a, b;
-    if (!bj_sim_find_position(spec, bounce->cpu_a, &a) || !bj_sim_find_position(spec, bounce->cpu_b, &b))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d or %d", self->where, bounce->cpu_a,
-                                 bounce->cpu_b);
-    bj_status status = bj_machine_check_bounce(bounce, bounce->arena->bytes, error);
+    size_t a = 0, b = 0;
+    bj_status status = bj_sim_find_cpu(self, bounce->cpu_a, &a, error);
+    if (status == BJ_OK)
+        status = bj_sim_find_cpu(self, bounce->cpu_b, &b, error);
+    if (status == BJ_OK)
+        status = bj_machine_check_bounce(bounce, bounce->arena->bytes, error);
     if (status != BJ_OK)
         return status;
     uint64_t line = coherence_bytes(spec, a, b);

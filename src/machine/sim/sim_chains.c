@@ -40,20 +40,14 @@ static bj_status count_step_cycles(const bj_sim_machine *self, const bj_chain *c
     return BJ_OK;
 }
 
-static bj_status check_cpu(const bj_sim_machine *self, int cpu, bj_error *error) {
-    size_t position;
-    if (!bj_sim_find_position(self->spec, cpu, &position))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, cpu);
-    return BJ_OK;
-}
-
 bj_status bj_sim_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
                             double *ns_per_step, bj_error *error) {
     bj_sim_machine *self = machine->self;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
         double cycles = 0;
-        status = check_cpu(self, chains[i].cpu, error);
+        size_t position;
+        status = bj_sim_find_cpu(self, chains[i].cpu, &position, error);
         if (status == BJ_OK && (chains[i].streams == 0 || chains[i].streams > BJ_CHAIN_STREAMS_MAX))
             status = bj_base_set_error(error, BJ_ERR_USAGE, "a chain of %u streams where 1 to %u can be",
                                        chains[i].streams, BJ_CHAIN_STREAMS_MAX);
@@ -85,7 +79,8 @@ bj_status bj_sim_run_live(bj_machine *machine, const bj_live *lives, size_t coun
         for (size_t r = 0; r < spec->register_count; r++)
             if (strcmp(spec->registers[r].name, lives[i].type) == 0)
                 registers = &spec->registers[r];
-        status = check_cpu(self, lives[i].cpu, error);
+        size_t position;
+        status = bj_sim_find_cpu(self, lives[i].cpu, &position, error);
         if (status == BJ_OK && (lives[i].variables < BJ_LIVE_LEAST || lives[i].variables > BJ_LIVE_MOST))
             status = bj_base_set_error(error, BJ_ERR_USAGE, "%u live variables where %u to %u can be",
                                        lives[i].variables, BJ_LIVE_LEAST, BJ_LIVE_MOST);

@@ -21,7 +21,7 @@ bool bj_sim_read_claim(bj_machine *machine, const char *key, int cpu, double *va
     const bj_sim_machine *self = machine->self;
     const bj_sim_spec *spec = self->spec;
     size_t position;
-    if (!bj_sim_find_position(spec, cpu, &position))
+    if (bj_sim_find_cpu(self, cpu, &position, NULL) != BJ_OK)
         return false;
     for (size_t i = 0; i < spec->claim_count; i++) {
         if (strcmp(spec->claims[i].name, key) == 0) {

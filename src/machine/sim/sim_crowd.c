@@ -31,8 +31,9 @@ static bj_status count_contexts(const bj_sim_machine *self, const int *cpus, siz
     *contexts = 0;
     for (size_t i = 0; i < cpu_count; i++) {
         size_t position;
-        if (!bj_sim_find_position(spec, cpus[i], &position))
-            return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, cpus[i]);
+        bj_status status = bj_sim_find_cpu(self, cpus[i], &position, error);
+        if (status != BJ_OK)
+            return status;
         size_t unit = shared ? position / spec->smt : position;
         *contexts += !seen[unit];
         seen[unit] = true;

@@ -11,18 +11,20 @@ static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
 /* What the machine draws at random, each from a seed of its own. */
 enum { SEED_SPACE, SEED_CACHES, SEED_NOISE, SEED_ARENAS };
 
-bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position) {
-    for (size_t i = 0; i < spec->cpus; i++) {
-        if (spec->os_number[i] == cpu) {
-            *position = i;
-            return true;
-        }
-    }
-    return false;
+bj_status bj_sim_find_cpu(const bj_sim_machine *self, int cpu, size_t *position, bj_error *error) {
+    for (*position = 0; *position < self->spec->cpus; ++*position)
+        if (self->spec->os_number[*position] == cpu)
+            return BJ_OK;
+    return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, cpu);
 }
 
 size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position) {
     return position / (spec->cpus / spec->numa_nodes);
+}
+
+void bj_sim_update_neighbour(bj_sim_machine *self) {
+    if (self->spec->neighbour > 0)
+        bj_sim_set_neighbour_share(&self->memory, bj_sim_neighbour_share(&self->noise, self->clock_s));
 }
 
 void bj_sim_close(bj_machine *machine) {
@@ -46,8 +48,9 @@ bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
                             bj_error *error) {
     bj_sim_machine *self = machine->self;
     size_t position;
-    if (!bj_sim_find_position(self->spec, cpu, &position))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, cpu);
+    bj_status status = bj_sim_find_cpu(self, cpu, &position, error);
+    if (status != BJ_OK)
+        return status;
     if (bytes == 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "an arena of no bytes");
     if (pages == BJ_PAGES_HUGE && self->spec->huge_bytes == 0)
@@ -61,7 +64,7 @@ bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
     made->bytes = bytes;
     made->node = bj_sim_node_of(self->spec, position);
     uint64_t seed = bj_random_mix(bj_random_mix(self->seed, SEED_ARENAS), self->arenas_opened++);
-    bj_status status = bj_sim_map_pages(&self->space, bytes, pages == BJ_PAGES_HUGE, seed, &made->mapping, error);
+    status = bj_sim_map_pages(&self->space, bytes, pages == BJ_PAGES_HUGE, seed, &made->mapping, error);
     if (status != BJ_OK) {
         free(made);
         return status;

@@ -36,9 +36,11 @@ struct bj_arena {
     size_t known_next;
 };
 
-/* The tree position of an OS cpu number; false: there is no such cpu. */
-bool bj_sim_find_position(const bj_sim_spec *spec, int cpu, size_t *position);
+/* The tree position of an OS cpu number. */
+bj_status bj_sim_find_cpu(const bj_sim_machine *self, int cpu, size_t *position, bj_error *error) BJ_WARN_UNUSED;
 size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position);
+/* What the noisy neighbour holds now of the last cache. */
+void bj_sim_update_neighbour(bj_sim_machine *self);
 
 /* The machine that the spec describes, which it takes over and frees, also on failure. */
 bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;

@@ -215,12 +215,12 @@ static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t 
     for (size_t i = 0; i < count; i++) {
         streamer *who = &streamers[i];
         *who = (streamer){.stream = &streams[i]};
-        if (!bj_sim_find_position(self->spec, streams[i].cpu, &who->position))
-            return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, streams[i].cpu);
         for (size_t j = 0; j < i; j++)
             if (streams[j].cpu == streams[i].cpu)
                 return bj_base_set_error(error, BJ_ERR_USAGE, "two streams at once on cpu %d", streams[i].cpu);
-        bj_status status = bj_machine_check_stream(&streams[i], streams[i].arena->bytes, error);
+        bj_status status = bj_sim_find_cpu(self, streams[i].cpu, &who->position, error);
+        if (status == BJ_OK)
+            status = bj_machine_check_stream(&streams[i], streams[i].arena->bytes, error);
         if (status == BJ_OK && streams[i].past_caches)
             status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "simulated stores do not pass by the caches");
         if (status == BJ_OK)
@@ -264,8 +264,7 @@ bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size
     if (status == BJ_OK)
         status = prepare(self, streams, count, streamers, error);
     if (status == BJ_OK) {
-        if (self->spec->neighbour > 0)
-            bj_sim_set_neighbour_share(&self->memory, bj_sim_neighbour_share(&self->noise, self->clock_s));
+        bj_sim_update_neighbour(self);
         find_sources(self, streamers, count, before);
         share_memory(self->spec, streamers, grows, count);
         take_samples(self, streamers, count, effort, gbs);

@@ -18,7 +18,6 @@ enum {
     SHORT_WALK = 65536,
     WARM_WALK = BJ_WALK_WARM_PLACES / 2, /* since simulated laps are dear */
     RECORDED_LAPS_MAX = 4,               /* exclusive levels take a lap or two more than the others to settle */
-    LEAST_COLD = 8192,                   /* walks of fewer places are simulated from the first access on */
     PIECE = 32                           /* accesses whose cost is recorded together */
 };
 
@@ -36,14 +35,14 @@ typedef struct {
 
 typedef struct {
     const bj_walk *walk;
+    const uint32_t *places; /* in visiting order: a step of each chain in turn */
+    uint32_t *interleaved;  /* what they are kept in, unless in the walk */
     bj_sim_cpu *cpu;
     const bj_sim_mapping *mapping;
-    double memory_cycles;  /* local or remote */
-    double chains;         /* side by side: what overlaps */
-    size_t cold_from;      /* the part of the building lap whose outcome is written without simulating it */
-    size_t simulated_from; /* and the part that is simulated */
-    bool distinct;         /* each line is visited once in a lap */
-    size_t next;           /* where the next access is */
+    double memory_cycles; /* local or remote */
+    double chains;        /* side by side: what overlaps */
+    bj_sim_lap_plan building;
+    size_t next; /* where the next access is */
     record lap;
 } walker;
 
@@ -82,7 +81,7 @@ static void advance(bj_sim_machine *self, walker *who, size_t accesses) {
     while (accesses > 0) {
         size_t left = who->walk->count - who->next;
         size_t now = accesses < left ? accesses : left;
-        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + who->next, now, NULL);
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->places + who->next, now, NULL);
         who->next = now == left ? 0 : who->next + now;
         accesses -= now;
     }
@@ -105,72 +104,53 @@ static void advance_all(bj_sim_machine *self, walker *walkers, size_t count, con
     }
 }
 
-static void update_neighbour(bj_sim_machine *self) {
-    if (self->spec->neighbour > 0)
-        bj_sim_set_neighbour_share(&self->memory, bj_sim_neighbour_share(&self->noise, self->clock_s));
-}
-
-/* How much of a long lone walk's building lap need not be simulated: nothing of the cold part, and nothing at all of
- * what the rest washes out. Prefetchers that take part, and lines visited several times, want the whole of what is
- * left. */
-static void plan_building(const bj_sim_machine *self, walker *who, uint32_t granule_words) {
-    const bj_sim_spec *spec = self->spec;
-    const bj_walk *walk = who->walk;
-    double granule = (double)granule_words * BJ_WALK_WORD_BYTES;
-    double longest_line = (double)spec->caches[spec->cache_count - 1].line_bytes;
-    double visits = fmax(longest_line / granule, 1); /* of a line, in a lap */
-    who->distinct = visits == 1;
-    double needed = 0;
-    for (size_t i = 0; i < spec->cache_count; i++)
-        needed = fmax(needed, bj_sim_lines_to_wash_out(spec, i));
-    size_t tail = LEAST_COLD / 2; /* the TLBs need it */
-    for (size_t i = 0; i < spec->tlb_count; i++)
-        tail = 4 * spec->tlbs[i].entries > tail ? 4 * spec->tlbs[i].entries : tail;
-    bool asleep = bj_sim_prefetchers_sleep(spec, walk->places, walk->count);
-    who->cold_from = who->simulated_from = 0;
-    if (asleep && walk->count > tail)
-        who->simulated_from = walk->count - tail;
-    if ((double)walk->count / visits < needed)
-        return;
-    /* Of lines that come once in a lap nothing is left to meet, unless they are prefetched: of those, each load of the
-     * end brings one at least. Lines that come several times may be met again if they come near the end. */
-    size_t met_again = asleep && who->distinct ? tail : (size_t)(who->distinct ? needed : 2 * needed);
-    if (walk->count > met_again) {
-        who->cold_from = walk->count - met_again;
-        if (who->simulated_from < who->cold_from)
-            who->simulated_from = who->cold_from;
-    }
-}
-
-/* Checks the places and finds the largest power of two of words that all their distances are multiples of. */
-static bj_status check_places(const bj_walk *walk, uint32_t *granule_words, bj_error *error) {
-    uint32_t highest = 0, differing = 0;
-    for (size_t i = 0; i < walk->count; i++) {
+static bj_status check_places(const bj_walk *walk, bj_error *error) {
+    uint64_t highest = 0, words = walk->arena->bytes / BJ_WALK_WORD_BYTES;
+    for (size_t i = 0; i < walk->count; i++)
         highest = walk->places[i] > highest ? walk->places[i] : highest;
-        differing |= walk->places[i] ^ walk->places[0];
-    }
-    if ((uint64_t)highest * BJ_WALK_WORD_BYTES + BJ_WALK_WORD_BYTES > walk->arena->bytes)
+    if (highest >= words)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a walk leaves its arena of %llu bytes",
                                  (unsigned long long)walk->arena->bytes);
-    *granule_words = differing & -differing;
     return BJ_OK;
 }
 
-static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walk, size_t walk_count, walker *who,
-                                bj_error *error) {
+/* The places of several chains in visiting order. */
+static bj_status interleave_chains(walker *who, size_t chains, bj_error *error) {
+    const bj_walk *walk = who->walk;
+    size_t length = walk->count / chains, at = 0;
+    who->interleaved = malloc(walk->count * sizeof *who->interleaved);
+    if (who->interleaved == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", walk->count);
+    for (size_t i = 0; i < length; i++)
+        for (size_t first = 0; first < walk->count; first += length)
+            who->interleaved[at++] = walk->places[first + i];
+    who->places = who->interleaved;
+    return BJ_OK;
+}
+
+static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walks, size_t walk_count, size_t index,
+                                walker *who, bj_error *error) {
     const bj_sim_spec *spec = self->spec;
-    size_t position;
-    if (!bj_sim_find_position(spec, walk->cpu, &position))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%s has no cpu %d", self->where, walk->cpu);
-    *who = (walker){.walk = walk, .mapping = walk->arena->mapping, .chains = bj_machine_count_chains(walk)};
-    bool local = bj_sim_node_of(spec, position) == walk->arena->node;
-    who->memory_cycles = local ? spec->memory_latency_cycles : spec->memory_remote_latency_cycles;
-    uint32_t granule_words = 0;
-    bj_status status = check_places(walk, &granule_words, error);
+    const bj_walk *walk = &walks[index];
+    unsigned chains = bj_machine_count_chains(walk);
+    size_t position = 0;
+    *who = (walker){.walk = walk, .places = walk->places, .mapping = walk->arena->mapping, .chains = chains};
+    for (size_t i = 0; i < index; i++)
+        if (walks[i].cpu == walk->cpu)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "two walks at once on cpu %d", walk->cpu);
+    bj_status status = bj_machine_check_chains(walk, error);
+    if (status == BJ_OK)
+        status = bj_sim_find_cpu(self, walk->cpu, &position, error);
+    if (status == BJ_OK)
+        status = check_places(walk, error);
+    if (status == BJ_OK && chains > 1)
+        status = interleave_chains(who, chains, error);
     if (status == BJ_OK)
         status = bj_sim_get_cpu(&self->memory, position, &who->cpu, error);
-    if (status == BJ_OK && walk_count == 1 && walk->count > LEAST_COLD)
-        plan_building(self, who, granule_words);
+    bool local = bj_sim_node_of(spec, position) == walk->arena->node;
+    who->memory_cycles = local ? spec->memory_latency_cycles : spec->memory_remote_latency_cycles;
+    if (status == BJ_OK && walk_count == 1)
+        who->building = bj_sim_plan_lap(spec, who->places, walk->count);
     return status;
 }
 
@@ -213,19 +193,18 @@ static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_
 static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before,
                        bj_error *error) {
     double longest = 0;
-    update_neighbour(self);
+    bj_sim_update_neighbour(self);
     for (size_t i = 0; i < count; i++) {
         walker *who = &walkers[i];
-        if (who->simulated_from > 0) {
-            bj_status status =
-                bj_sim_write_cold_lap(&self->memory, who->cpu, who->mapping, who->walk->places + who->cold_from,
-                                      who->simulated_from - who->cold_from, who->distinct, error);
+        const bj_sim_lap_plan *plan = &who->building;
+        if (plan->simulated_from > 0) {
+            bj_status status = bj_sim_write_cold_lap(&self->memory, who->cpu, who->mapping, who->places, plan, error);
             if (status != BJ_OK)
                 return status;
         }
         before[i] = who->cpu->counts;
-        who->next = who->simulated_from;
-        accesses[i] = who->walk->count - who->simulated_from;
+        who->next = plan->simulated_from;
+        accesses[i] = who->walk->count - plan->simulated_from;
     }
     advance_all(self, walkers, count, accesses);
     for (size_t i = 0; i < count; i++) {
@@ -288,7 +267,7 @@ static void go_round_recording(bj_sim_machine *self, walker *who, uint8_t *level
     bj_sim_counts start = who->cpu->counts;
     for (size_t at = 0; at < count; at += PIECE, piece++) {
         who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
-        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->walk->places + at,
+        bj_sim_visit_places(&self->memory, who->cpu, who->mapping, who->places + at,
                             count - at < PIECE ? count - at : PIECE, levels + at);
     }
     who->lap.cycles[piece] = count_tlb_cycles(self->spec, who, &start);
@@ -308,7 +287,7 @@ static void split_lap(const bj_sim_spec *spec, walker *who, const uint8_t *level
         if (levels[i] < who->lap.settled)
             cycles += each[levels[i]];
         else
-            who->lap.passing[passing++] = who->walk->places[i];
+            who->lap.passing[passing++] = who->places[i];
     }
     who->lap.passing_before[piece] = passing;
     who->lap.cycles[piece] += cycles;
@@ -345,23 +324,25 @@ static bj_status record_lap(bj_sim_machine *self, walker *who, const bj_sim_coun
     return BJ_OK;
 }
 
+/* The piece of a recorded lap that a place is in; *within: places before it there, of the *length that there are. */
+static size_t find_piece(const walker *who, size_t place, size_t *within, size_t *length) {
+    size_t count = who->walk->count, piece = place < count ? place / PIECE : (count - 1) / PIECE;
+    *within = place - piece * PIECE;
+    *length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
+    return piece;
+}
+
 /* From the start of a recorded lap to a place in it, within a piece evenly. */
 static double cycles_up_to(const walker *who, size_t place) {
-    size_t piece = place / PIECE, count = who->walk->count;
-    if (place == count)
-        return who->lap.cycles[(count + PIECE - 1) / PIECE];
-    size_t length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
-    double part = (double)(place - piece * PIECE) / (double)length;
+    size_t within, length, piece = find_piece(who, place, &within, &length);
+    double part = (double)within / (double)length;
     return who->lap.cycles[piece] * (1 - part) + who->lap.cycles[piece + 1] * part;
 }
 
 static size_t passing_up_to(const walker *who, size_t place) {
-    size_t piece = place / PIECE, count = who->walk->count;
-    if (place == count)
-        return who->lap.passing_before[(count + PIECE - 1) / PIECE];
-    size_t length = count - piece * PIECE < PIECE ? count - piece * PIECE : PIECE;
+    size_t within, length, piece = find_piece(who, place, &within, &length);
     size_t here = who->lap.passing_before[piece + 1] - who->lap.passing_before[piece];
-    return who->lap.passing_before[piece] + here * (place - piece * PIECE) / length;
+    return who->lap.passing_before[piece] + here * within / length;
 }
 
 /* Goes on along a recorded lap, simulating what its settled levels let through; returns the cycles of those. */
@@ -382,7 +363,7 @@ static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_
                       double *samples, unsigned repetitions) {
     size_t batch = accesses[0];
     double longest_ns = 0;
-    update_neighbour(self);
+    bj_sim_update_neighbour(self);
     for (size_t i = 0; i < count; i++)
         before[i] = walkers[i].cpu->counts;
     double settled_cycles = 0;
@@ -399,86 +380,35 @@ static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_
     self->clock_s += longest_ns * 1e-9;
 }
 
-static bj_status check_cpus_differ(const bj_walk *walks, size_t walk_count, bj_error *error) {
-    for (size_t i = 0; i < walk_count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (walks[i].cpu == walks[j].cpu)
-                return bj_base_set_error(error, BJ_ERR_USAGE, "two walks at once on cpu %d", walks[i].cpu);
-        }
-    }
-    return BJ_OK;
-}
-
-/* `walks` with the places of their chains in the order in which they are visited: a step of each chain in turn. */
-static bj_status run_interleaved(bj_machine *machine, const bj_walk *walks, size_t walk_count,
-                                 const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
+bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
+                           double *ns_per_access, bj_error *error) {
     bj_sim_machine *self = machine->self;
+    if (walk_count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no walks to run");
+    size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
     walker *walkers = calloc(walk_count, sizeof *walkers);
     size_t *accesses = calloc(walk_count, sizeof *accesses);
     bj_sim_counts *before = calloc(walk_count, sizeof *before);
-    bj_status status = check_cpus_differ(walks, walk_count, error);
+    bj_status status = BJ_OK;
     if (walkers == NULL || accesses == NULL || before == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
     for (size_t i = 0; status == BJ_OK && i < walk_count; i++)
-        status = prepare_walker(self, &walks[i], walk_count, &walkers[i], error);
-    if (status != BJ_OK)
-        goto done;
-    status = build(self, walkers, walk_count, accesses, before, error);
-    if (status != BJ_OK)
-        goto done;
-    size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
-    if (walk_count == 1 && walks[0].count <= SHORT_WALK && walks[0].count < batch * effort->repetitions / 2)
+        status = prepare_walker(self, walks, walk_count, i, &walkers[i], error);
+    if (status == BJ_OK)
+        status = build(self, walkers, walk_count, accesses, before, error);
+    if (status == BJ_OK && walk_count == 1 && walks[0].count <= SHORT_WALK &&
+        walks[0].count < batch * effort->repetitions / 2)
         status = record_lap(self, walkers, before, error);
-    if (status != BJ_OK)
-        goto done;
-    for (size_t i = 0; i < walk_count; i++)
+    for (size_t i = 0; status == BJ_OK && i < walk_count; i++)
         accesses[i] = batch;
-    for (unsigned i = 0; i < effort->repetitions; i++)
+    for (unsigned i = 0; status == BJ_OK && i < effort->repetitions; i++)
         run_batch(self, walkers, walk_count, accesses, before, ns_per_access + i, effort->repetitions);
-done:
-    if (walkers != NULL)
-        free_record(&walkers[0].lap);
+    for (size_t i = 0; walkers != NULL && i < walk_count; i++) {
+        free_record(&walkers[i].lap);
+        free(walkers[i].interleaved);
+    }
     free(before);
     free(accesses);
     free(walkers);
-    return status;
-}
-
-/* The places of a walk's chains in visiting order. */
-static bj_status interleave_chains(const bj_walk *walk, uint32_t **places, bj_error *error) {
-    size_t length = walk->count / bj_machine_count_chains(walk);
-    *places = malloc(walk->count * sizeof **places);
-    if (*places == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", walk->count);
-    size_t at = 0;
-    for (size_t i = 0; i < length; i++)
-        for (size_t first = 0; first < walk->count; first += length)
-            (*places)[at++] = walk->places[first + i];
-    return BJ_OK;
-}
-
-bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
-                           double *ns_per_access, bj_error *error) {
-    if (walk_count == 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "no walks to run");
-    bj_walk *interleaved = malloc(walk_count * sizeof *interleaved);
-    uint32_t **made = calloc(walk_count, sizeof *made);
-    bj_status status = BJ_OK;
-    if (interleaved == NULL || made == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
-    for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
-        interleaved[i] = walks[i];
-        status = bj_machine_check_chains(&walks[i], error);
-        if (status == BJ_OK && bj_machine_count_chains(&walks[i]) > 1) {
-            status = interleave_chains(&walks[i], &made[i], error);
-            interleaved[i].places = made[i];
-        }
-    }
-    if (status == BJ_OK)
-        status = run_interleaved(machine, interleaved, walk_count, effort, ns_per_access, error);
-    for (size_t i = 0; made != NULL && i < walk_count; i++)
-        free(made[i]);
-    free(made);
-    free(interleaved);
     return status;
 }

@@ -156,7 +156,8 @@ typedef struct {
     bool simulated;
 } bj_machine_facts;
 
-/* The verbs: what an implementation provides. Times are in nanoseconds. */
+/* The verbs: what an implementation provides. Times are in nanoseconds. One that fails leaves no sample unset: what was
+ * not measured is NaN or, of gaps, not counted. (Unless the number of samples itself was refused.) */
 typedef void bj_verb_close(bj_machine *machine);
 /* Seconds since the machine was opened; virtual when simulated. */
 typedef double bj_verb_read_clock(bj_machine *machine);

@@ -1,5 +1,12 @@
 #include "machine/machine_check.h"
 
+#include <math.h>
+
+void bj_machine_clear_samples(double *samples, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        samples[i] = NAN;
+}
+
 unsigned bj_machine_count_chains(const bj_walk *walk) {
     return walk->chains > 0 ? walk->chains : 1;
 }

@@ -4,6 +4,9 @@
 
 #include "machine/machine.h"
 
+/* The first thing that a verb does: samples that it does not come to measure are NaN. */
+void bj_machine_clear_samples(double *samples, size_t count);
+
 /* Chains of a walk, 0 read as 1. */
 unsigned bj_machine_count_chains(const bj_walk *walk);
 bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) BJ_WARN_UNUSED;

@@ -221,7 +221,7 @@ static void test_unknown_chains_are_unsupported(void **state) {
         bj_error error = {""};
         assert_int_equal(machine->verbs->run_chains(machine, &chains[i], 1, 1, &ns, &error), BJ_ERR_UNSUPPORTED);
         assert_non_null(strstr(error.text, chains[i].operation));
-        assert_true(ns == -7);
+        assert_true(isnan(ns));
     }
 }
 

@@ -1,6 +1,8 @@
 /* The simulated machine behind the seam: facts, arenas, clock, noise, claims, walks alone and in company. */
 #include "sim_fixture.h"
 
+#include <math.h>
+
 #define TWO_LEVELS                                                                                                     \
     "\"clock_ghz\": 2.0, \"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 4},"                                 \
     "{\"size\": 262144, \"ways\": 8, \"latency\": 12, \"shared_by\": 2}], \"memory\": {\"latency\": 100, "             \
@@ -338,8 +340,12 @@ static void test_wrong_walks_are_refused(void **state) {
     bj_walk_effort effort = {.repetitions = 1};
     double ns[2];
     bj_error error = {""};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        ns[0] = ns[1] = 7;
         assert_int_equal(machine->verbs->run_walks(machine, &wrong[i], 1, &effort, ns, &error), BJ_ERR_USAGE);
+        /* No sample is left unset, and none beyond them is touched. */
+        assert_true(isnan(ns[0]) && ns[1] == 7);
+    }
     const bj_walk twice[] = {{.arena = arena, .cpu = 0, .places = inside, .count = 2},
                              {.arena = arena, .cpu = 0, .places = inside, .count = 2}};
     assert_int_equal(machine->verbs->run_walks(machine, twice, 2, &effort, ns, &error), BJ_ERR_USAGE);

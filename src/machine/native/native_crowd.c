@@ -1,6 +1,7 @@
 /* Threads that the scheduler may put where it likes: crowds at the same work, and watchers of the clock. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
@@ -107,6 +108,8 @@ bj_status bj_native_run_crowd(bj_machine *machine, const bj_crowd *crowd, double
     bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
     if (status != BJ_OK)
         return status;
+    bj_machine_clear_samples(ns, crowd->threads);
+    *taken = (bj_taken){NAN, NAN};
     bool has_blocks = crowd->work == BJ_WORK_MEMORY;
     worker *workers = calloc(crowd->threads, sizeof *workers);
     char *blocks = has_blocks ? aligned_alloc(BLOCK_BYTES, crowd->threads * BLOCK_BYTES) : NULL;
@@ -149,6 +152,8 @@ bj_status bj_native_run_watch(bj_machine *machine, const bj_watch *watch, double
     bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
     if (status != BJ_OK)
         return status;
+    memset(gap_counts, 0, watch->threads * sizeof *gap_counts);
+    *taken = (bj_taken){NAN, NAN};
     watcher *watchers = calloc(watch->threads, sizeof *watchers);
     if (watchers == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", watch->threads);

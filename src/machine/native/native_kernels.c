@@ -7,6 +7,7 @@
 
 #include "codegen/codegen.h"
 #include "kernels/kernels.h"
+#include "machine/machine_check.h"
 #include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
@@ -254,12 +255,14 @@ static bj_status run_job(bj_machine *machine, int cpu, kernels_job *job, bj_erro
 
 bj_status bj_native_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
                                double *ns_per_step, bj_error *error) {
+    bj_machine_clear_samples(ns_per_step, count * repetitions);
     kernels_job job = {.chains = chains, .count = count, .repetitions = repetitions, .ns = ns_per_step};
     return run_job(machine, chains[0].cpu, &job, error);
 }
 
 bj_status bj_native_run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
                              double *ns_per_addition, bj_error *error) {
+    bj_machine_clear_samples(ns_per_addition, count * repetitions);
     kernels_job job = {.lives = lives, .count = count, .repetitions = repetitions, .ns = ns_per_addition};
     return run_job(machine, lives[0].cpu, &job, error);
 }

@@ -32,7 +32,7 @@ typedef struct {
     const bj_stream_kernels *kernels;
     double batch_ns;
     double *gbs;
-    batch_plan batch;
+    batch_plan plan;
     batch_plan piece; /* of what goes on after a batch until the slowest is done */
 } streamer;
 
@@ -65,7 +65,7 @@ static void move_by_plan(const streamer *who, batch_plan *plan) {
 
 static void move_batch(bj_native_job *job) {
     streamer *who = (streamer *)job;
-    move_by_plan(who, &who->batch);
+    move_by_plan(who, &who->plan);
 }
 
 static void move_piece(bj_native_job *job) {
@@ -107,18 +107,18 @@ static bj_status stream_on_thread(bj_native_job *job, bj_error *error) {
     streamer *who = (streamer *)job;
     size_t range = who->stream->bytes;
     who->kernels = bj_kernel_pick_streams();
-    who->batch = plan_batch(who);
+    who->plan = plan_batch(who);
     who->piece = (batch_plan){.bytes = range < PIECE_BYTES ? range : PIECE_BYTES, .passes = 1};
-    double bytes = (double)who->batch.bytes * (double)who->batch.passes;
-    unsigned repetitions = who->effort->repetitions;
-    bj_status status = bj_native_time_batches(job, repetitions, move_batch, move_piece, who->gbs, error);
-    for (unsigned i = 0; status == BJ_OK && i < repetitions; i++)
-        who->gbs[i] = bytes / who->gbs[i];
+    bj_native_batch batch = {move_batch, move_piece, (double)who->plan.bytes * (double)who->plan.passes};
+    bj_status status = bj_native_time_batches(job, &batch, who->effort->repetitions, who->gbs, error);
+    for (unsigned i = 0; status == BJ_OK && i < who->effort->repetitions; i++)
+        who->gbs[i] = 1 / who->gbs[i]; /* from ns a byte */
     return status;
 }
 
 bj_status bj_native_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
                                 const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    bj_machine_clear_samples(gbs, count * effort->repetitions);
     double batch_ns;
     bj_status status = bj_native_warm_up(machine, streams[0].cpu, &batch_ns, error);
     streamer *streamers = calloc(count, sizeof *streamers);
@@ -160,10 +160,8 @@ static void count_on(bj_native_job *job) {
 
 static bj_status count_on_thread(bj_native_job *job, bj_error *error) {
     const counter *who = (counter *)job;
-    bj_status status = bj_native_time_batches(job, who->repetitions, count_batch, count_on, who->ns, error);
-    for (unsigned i = 0; status == BJ_OK && i < who->repetitions; i++)
-        who->ns[i] /= (double)who->increments;
-    return status;
+    bj_native_batch batch = {count_batch, count_on, (double)who->increments};
+    return bj_native_time_batches(job, &batch, who->repetitions, who->ns, error);
 }
 
 static bj_status bounce_once(const bj_bounce *bounce, unsigned repetitions, size_t increments, double *both,
@@ -181,6 +179,7 @@ static bj_status bounce_once(const bj_bounce *bounce, unsigned repetitions, size
 
 bj_status bj_native_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                                bj_error *error) {
+    bj_machine_clear_samples(ns, repetitions);
     double batch_ns;
     bj_status status = bj_machine_check_bounce(bounce, bounce->arena->mapping.bytes, error);
     if (status == BJ_OK)

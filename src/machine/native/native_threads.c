@@ -62,17 +62,17 @@ static bool have_all_finished(bj_native_meeting *meeting, unsigned rounds) {
     return false;
 }
 
-bj_status bj_native_time_batches(bj_native_job *job, unsigned repetitions, void (*run_batch)(bj_native_job *job),
-                                 void (*go_on)(bj_native_job *job), double *ns, bj_error *error) {
+bj_status bj_native_time_batches(bj_native_job *job, const bj_native_batch *batch, unsigned repetitions, double *ns,
+                                 bj_error *error) {
     for (unsigned i = 0; i < repetitions; i++) {
         if (!bj_native_meet(job->meeting, i + 1))
             return bj_base_set_error(error, BJ_ERR_FAILED, "a thread did not start with the others");
         uint64_t start = bj_platform_read_ns();
-        run_batch(job);
-        ns[i] = (double)(bj_platform_read_ns() - start);
+        batch->run(job);
+        ns[i] = (double)(bj_platform_read_ns() - start) / batch->steps;
         finish(job->meeting);
         while (!have_all_finished(job->meeting, i + 1))
-            go_on(job);
+            batch->go_on(job);
     }
     return BJ_OK;
 }

@@ -34,12 +34,17 @@ typedef struct bj_native_job {
 /* Waits until every party has arrived `rounds` times; false: the meeting is broken. */
 bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) BJ_WARN_UNUSED;
 
-/* Times `repetitions` batches, each of which all threads start together; ns[i] is how long run_batch took. A thread
- * that is done goes on with go_on, a little at a time, until all are: the batch of the slowest must be contended to its
- * end.
- */
-bj_status bj_native_time_batches(bj_native_job *job, unsigned repetitions, void (*run_batch)(bj_native_job *job),
-                                 void (*go_on)(bj_native_job *job), double *ns, bj_error *error) BJ_WARN_UNUSED;
+/* A batch of work that can be repeated. */
+typedef struct {
+    void (*run)(bj_native_job *job);
+    void (*go_on)(bj_native_job *job); /* a little of the same work */
+    double steps;                      /* of a batch: accesses, bytes, … */
+} bj_native_batch;
+
+/* Times `repetitions` batches, each of which all threads start together: ns[i] is the time of a step. A thread that is
+ * done goes on a little at a time until all are, since the batch of the slowest must be contended to its end. */
+bj_status bj_native_time_batches(bj_native_job *job, const bj_native_batch *batch, unsigned repetitions, double *ns,
+                                 bj_error *error) BJ_WARN_UNUSED;
 
 /* Runs all jobs at once, each on a thread of its own, and waits for them. `jobs` are `count` structs of job_bytes that
  * begin with a bj_native_job. The error is that of the job which stopped the others. */

@@ -1,4 +1,5 @@
 /* What reading a clock costs on the real machine, and the least difference that it shows. */
+#include "machine/machine_check.h"
 #include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
@@ -31,6 +32,8 @@ static bj_status read_on_cpu(bj_native_job *thread, bj_error *error) {
 
 bj_status bj_native_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
                               double *resolution_ns, bj_error *error) {
+    bj_machine_clear_samples(read_ns, repetitions);
+    bj_machine_clear_samples(resolution_ns, repetitions);
     static const bj_clock clocks[BJ_TIMER_COUNT] = {BJ_CLOCK_WALL, BJ_CLOCK_CPU, BJ_CLOCK_CYCLES};
     timer_job job = {.job = {.cpu = cpu, .work = read_on_cpu},
                      .clock = clocks[timer],

@@ -96,16 +96,13 @@ static bj_status walk_on_thread(bj_native_job *job, bj_error *error) {
     if (who->walk->count <= BJ_WALK_WARM_PLACES)
         warm_up(who);
     who->blocks = choose_blocks(who);
-    double accesses = (double)who->blocks * accesses_of_block(who);
-    unsigned repetitions = who->effort->repetitions;
-    bj_status status = bj_native_time_batches(job, repetitions, chase_batch, chase_on, who->ns_per_access, error);
-    for (unsigned i = 0; status == BJ_OK && i < repetitions; i++)
-        who->ns_per_access[i] /= accesses;
-    return status;
+    bj_native_batch batch = {chase_batch, chase_on, (double)who->blocks * accesses_of_block(who)};
+    return bj_native_time_batches(job, &batch, who->effort->repetitions, who->ns_per_access, error);
 }
 
 bj_status bj_native_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count,
                               const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
+    bj_machine_clear_samples(ns_per_access, walk_count * effort->repetitions);
     double batch_ns;
     bj_status status = bj_native_warm_up(machine, walks[0].cpu, &batch_ns, error);
     walker *walkers = calloc(walk_count, sizeof *walkers);

@@ -63,6 +63,7 @@ static uint64_t coherence_bytes(const bj_sim_spec *spec, size_t a, size_t b) {
 
 bj_status bj_sim_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                             bj_error *error) {
+    bj_machine_clear_samples(ns, repetitions);
     bj_sim_machine *self = machine->self;
     const bj_sim_spec *spec = self->spec;
     size_t a = 0, b = 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/machine_check.h"
 #include "machine/sim/sim_machine.h"
 
 static const double STEPS = 20000; /* of a sample: what the virtual clock is charged */
@@ -42,6 +43,7 @@ static bj_status count_step_cycles(const bj_sim_machine *self, const bj_chain *c
 
 bj_status bj_sim_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
                             double *ns_per_step, bj_error *error) {
+    bj_machine_clear_samples(ns_per_step, count * repetitions);
     bj_sim_machine *self = machine->self;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
@@ -71,6 +73,7 @@ static double count_addition_cycles(const bj_sim_spec *spec, const bj_live *live
 
 bj_status bj_sim_run_live(bj_machine *machine, const bj_live *lives, size_t count, unsigned repetitions,
                           double *ns_per_addition, bj_error *error) {
+    bj_machine_clear_samples(ns_per_addition, count * repetitions);
     bj_sim_machine *self = machine->self;
     const bj_sim_spec *spec = self->spec;
     bj_status status = BJ_OK;

@@ -48,8 +48,11 @@ bj_status bj_sim_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *n
     const bj_sim_spec *spec = self->spec;
     size_t contexts = 0;
     bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
-    if (status == BJ_OK)
-        status = count_contexts(self, crowd->cpus, crowd->cpu_count, is_shared(spec, crowd->work), &contexts, error);
+    if (status != BJ_OK)
+        return status;
+    bj_machine_clear_samples(ns, crowd->threads);
+    *taken = (bj_taken){NAN, NAN};
+    status = count_contexts(self, crowd->cpus, crowd->cpu_count, is_shared(spec, crowd->work), &contexts, error);
     if (status != BJ_OK)
         return status;
     double step = crowd->work == BJ_WORK_MEMORY ? spec->caches[0].latency_cycles : DIVISION_CYCLES;
@@ -108,8 +111,11 @@ bj_status bj_sim_run_watch(bj_machine *machine, const bj_watch *watch, double *g
     bj_sim_machine *self = machine->self;
     size_t cpus = 0;
     bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
-    if (status == BJ_OK)
-        status = count_contexts(self, watch->cpus, watch->cpu_count, false, &cpus, error);
+    if (status != BJ_OK)
+        return status;
+    memset(gap_counts, 0, watch->threads * sizeof *gap_counts);
+    *taken = (bj_taken){NAN, NAN};
+    status = count_contexts(self, watch->cpus, watch->cpu_count, false, &cpus, error);
     if (status != BJ_OK)
         return status;
     for (size_t i = 0; i < watch->threads; i++) {

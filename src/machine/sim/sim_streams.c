@@ -252,6 +252,7 @@ static void take_samples(bj_sim_machine *self, const streamer *streamers, size_t
 
 bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
                              const bj_stream_effort *effort, double *gbs, bj_error *error) {
+    bj_machine_clear_samples(gbs, count * effort->repetitions);
     bj_sim_machine *self = machine->self;
     if (count == 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "no streams to run");

@@ -1,6 +1,7 @@
 /* Reading clocks on a simulated machine: the numbers of its file, with noise. */
 #include <math.h>
 
+#include "machine/machine_check.h"
 #include "machine/sim/sim_machine.h"
 
 _Static_assert((int)BJ_TIMER_COUNT == (int)BJ_SIM_CLOCKS, "a machine file describes every timer of the seam");
@@ -11,6 +12,8 @@ static const double READS = 2000, CHANGES = 16;
 
 bj_status bj_sim_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
                            double *resolution_ns, bj_error *error) {
+    bj_machine_clear_samples(read_ns, repetitions);
+    bj_machine_clear_samples(resolution_ns, repetitions);
     static const char *const names[BJ_TIMER_COUNT] = {"wall clock", "clock of cpu time", "counter of cycles"};
     bj_sim_machine *self = machine->self;
     size_t position;

@@ -382,6 +382,7 @@ static void run_batch(bj_sim_machine *self, walker *walkers, size_t count, size_
 
 bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count, const bj_walk_effort *effort,
                            double *ns_per_access, bj_error *error) {
+    bj_machine_clear_samples(ns_per_access, walk_count * effort->repetitions);
     bj_sim_machine *self = machine->self;
     if (walk_count == 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "no walks to run");

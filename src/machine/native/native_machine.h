@@ -33,8 +33,8 @@ BJ_MACHINE_VERBS(BJ_NATIVE_VERB)
  * timed. */
 bj_status bj_native_warm_up(bj_machine *machine, int cpu, double *batch_ns, bj_error *error) BJ_WARN_UNUSED;
 
-/* Of such a table: the program's own, or one that another compiler's output exports. `library` is what dlopen() gave,
- * taken over also on failure; NULL: none. */
+/* `units` is the program's own table, or that of a library which another compiler built. `library` is what dlopen()
+ * gave, NULL for the program's own; it is closed with the kernels, also on failure. */
 bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
                                  bj_error *error) BJ_WARN_UNUSED;
 void bj_native_close_kernels(bj_native_kernels *kernels);

@@ -101,8 +101,8 @@ typedef struct {
     unsigned line_shift;
 } line_list;
 
-/* Lines of the last level's size, oldest first. `distinct`: no two places share one; otherwise a line counts at its
- * last visit, so the list is made from the end, leaving out what was seen. */
+/* The lines of the last level that the places are in, oldest first. `distinct`: no two places share a line. Otherwise a
+ * line counts at its last visit, so the list is made from the end and leaves out lines that are in it. */
 static bj_status list_visits(const bj_sim_mapping *mapping, unsigned line_shift, const uint32_t *places, size_t count,
                              bool distinct, line_list *visits, bj_error *error) {
     uint64_t first = mapping->address >> line_shift;
@@ -138,8 +138,8 @@ static inline uint32_t pick_set_of(const bj_sim_memory_system *memory, const bj_
     return bj_sim_pick_set(shape, address, physical);
 }
 
-/* What leaves goes to `victims` in the order in which it does, unless that is NULL. It may be the list itself: one
- * never overtakes the other. */
+/* Lines that leave go to `victims`, in that order, unless it is NULL. `victims` may be `seen`: no more lines leave than
+ * have come. */
 static void insert_in_order(const bj_sim_memory_system *memory, bj_sim_cache *cache, const line_list *seen, size_t from,
                             line_list *victims) {
     const bj_sim_cache_shape *shape = cache->shape;

@@ -92,8 +92,9 @@ static void watch_thread(bj_sim_machine *self, double length_ns, size_t others, 
     double slot_ns = spec->slot_ms * 1e6, interrupt_ns = spec->interrupt_us * 1e3;
     double seen_per_slot = interrupt_ns > 0 ? spec->interrupts_per_slot * exp(-list->least_ns / interrupt_ns) : 0;
     for (double now = slot_ns * bj_random_unit(random); now < length_ns && list->count < list->room;) {
-        /* Of the interrupts only those that are long enough to be seen, which is all the same to the rest of their
-         * length: an exponential time has no memory. The sum of such times up to their number is Poisson's. */
+        /* Only interrupts longer than the least gap are drawn. An exponential time has no memory: by how much they are
+         * longer is distributed as the whole length is. Their number is Poisson's: exponential times are taken off
+         * until nothing is left. */
         for (double left = seen_per_slot + draw_exponential(random, -1); left > 0 && list->count < list->room;
              left += draw_exponential(random, -1))
             add_gap(list, list->least_ns + draw_exponential(random, interrupt_ns));

@@ -2,10 +2,11 @@
  * the caches), short walks go round once more, then come the timed batches, each going on where the last stopped.
  * Several walks take turns, access by access.
  *
- * Shortcuts leave the samples as they are. When two laps of a short walk hit and miss alike, so will all later ones,
- * and batches are added up from what one lap took; where that holds for the nearer levels alone, only what they let
- * through is simulated. The building lap of a long walk misses everywhere, so that its
- * outcome is written down (cold_lap.h) but for its end, and not even that where nothing of it would survive the end. */
+ * Two shortcuts, which do not change the samples:
+ * - When two laps of a short walk hit alike, all later ones will. Batches are then added up from the costs of one lap.
+ *   Where only the nearer levels have settled, the others are simulated for what these let through.
+ * - The building lap of a long walk misses everywhere. Only its end is simulated; of the rest, the outcome is written
+ *   down (cold_lap.h). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,9 +27,9 @@ static const double LOAD_CYCLES = 0.5;
 
 /* What all later laps have in common, once the TLBs and the nearest levels have settled. */
 typedef struct {
-    double *cycles; /* spent in what has settled, up to each piece, the whole lap last; NULL: nothing is known */
-    size_t settled; /* levels, memory being one; the rest is simulated for what these let through */
-    /* What they let through: its places, and how many of them come before each piece. */
+    double *cycles; /* in settled levels and TLBs from the start of the lap to each piece, and to its end; NULL: none */
+    size_t settled; /* number of settled levels; memory counts as one */
+    /* Places that the settled levels let through, and how many of them come before each piece. */
     uint32_t *passing;
     size_t *passing_before;
 } record;
@@ -154,8 +155,8 @@ static bj_status prepare_walker(bj_sim_machine *self, const bj_walk *walks, size
     return status;
 }
 
-/* The longest walk that is worth laps to settle; 0: all levels are LRU. Of four times the largest level that takes
- * several laps, one line in fifty is left there (random replacement, see the bandwidth probe). */
+/* The longest walk that needs more than one lap to settle; 0: all levels are LRU. Four times the largest level that is
+ * not LRU: of longer walks, less than one line in fifty stays there from lap to lap. */
 static size_t find_longest_settling(const bj_sim_spec *spec) {
     size_t lines = 0;
     for (size_t i = 0; i < spec->cache_count; i++) {
@@ -166,8 +167,8 @@ static size_t find_longest_settling(const bj_sim_spec *spec) {
     return 4 * lines < WARM_WALK ? 4 * lines : WARM_WALK;
 }
 
-/* Laps of walks that are not too long until one is hardly faster than the last, as on a real machine; under LRU the
- * first is like all others. Returns their cycles; `before` is left at the start of the last. */
+/* Laps until one is hardly faster than the one before, as on a real machine; long walks take none. Under LRU one is
+ * enough. Returns the cycles of all; `before` is left at the start of the last. */
 static double warm_up(bj_sim_machine *self, walker *walkers, size_t count, size_t *accesses, bj_sim_counts *before) {
     size_t settling = find_longest_settling(self->spec), longest = settling > SHORT_WALK ? settling : SHORT_WALK;
     unsigned most = settling == 0 ? 1 : BJ_WALK_WARM_LAPS;
@@ -216,8 +217,8 @@ static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size
     return BJ_OK;
 }
 
-/* Whether a level whose last two laps were alike will stay so. LRU does, if nothing but this walk acts on it. What
- * chance or a neighbour decides does when it is not asked: `beyond` loads of a lap went further. */
+/* Whether a level whose last two laps were alike will stay so. LRU does. Random replacement does if no load goes beyond
+ * the level, since nothing is replaced then. A level that the neighbour shares does if no load gets there. */
 static bool stays_settled(const bj_sim_spec *spec, size_t level, uint64_t seen, uint64_t beyond) {
     if (level == spec->cache_count)
         return true;
@@ -239,7 +240,7 @@ static size_t count_settled(const bj_sim_machine *self, const walker *who, const
             break;
         seen -= hits;
     }
-    /* Before the last has settled, alike counts are proof under LRU alone. */
+    /* While a further level has not settled, alike counts prove it only for LRU. */
     for (size_t i = 0; i < settled && settled < levels; i++) {
         if (self->spec->caches[i].replacement != BJ_SIM_LRU)
             return i;

@@ -370,9 +370,7 @@ static int write_blanks(int descriptor, size_t length) {
 
 bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) {
     char *target = NULL, *temporary = NULL;
-    bj_status status = follow_links(path, &target, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(follow_links(path, &target, error));
     remove_leftovers(target);
     int descriptor = create_temporary(target, &temporary);
     int number = descriptor < 0 ? errno : write_blanks(descriptor, bytes);

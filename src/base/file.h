@@ -1,6 +1,5 @@
 /* Files: read whole with a limit, write atomically. */
-#ifndef BJ_BASE_FILE_H
-#define BJ_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ bj_status bj_base_write_file_atomically(const char *path, const char *text, size
 /* Before work whose result is to be written to the regular or new file `path`: tries whether its folder takes a file
  * of so many bytes, and removes what killed writers of that very file left there. */
 bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

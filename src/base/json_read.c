@@ -112,9 +112,7 @@ bj_status bj_json_parse(const bj_json_place *at, const char *what, const char *t
         return bj_base_set_error(at->error, BJ_ERR_INPUT, "%.200s: line 1: expected %s, found an empty file", at->file,
                                  what);
     bj_json_size size = bj_json_measure(text, length);
-    bj_status status = check_size(at, &size, most);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_size(at, &size, most));
     json_error_t trouble;
     *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &trouble);
     if (*root != NULL)

@@ -1,7 +1,6 @@
 /* Reading JSON that may come from anywhere: limits before parsing, checked types, and for every mistake one line with
  * "FILE: place: expected what". */
-#ifndef BJ_BASE_JSON_READ_H
-#define BJ_BASE_JSON_READ_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ typedef bj_status bj_json_item_reader(const bj_json_place *at, json_t *item, siz
 /* Each item of a list of so many; a list that is NULL has none. */
 bj_status bj_json_read_items(const bj_json_place *at, json_t *list, size_t least, size_t most,
                              bj_json_item_reader *read_item, void *target) BJ_WARN_UNUSED;
-
-#endif

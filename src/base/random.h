@@ -2,8 +2,7 @@
  *
  * Everything random in the project flows from one seed through these, so that a simulated run and
  * an analysis can be repeated exactly. */
-#ifndef BJ_BASE_RANDOM_H
-#define BJ_BASE_RANDOM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ double bj_random_unit(bj_random *random);
 /* Standard normal. */
 double bj_random_normal(bj_random *random);
 void bj_random_shuffle_u32(bj_random *random, uint32_t *values, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A function that can fail returns bj_status, takes a `bj_error *` that may be NULL, and fills it
  * through bj_base_set_error(). Libraries never print: the text travels to the command line. */
-#ifndef BJ_BASE_STATUS_H
-#define BJ_BASE_STATUS_H
+#pragma once
 
 typedef enum {
     BJ_OK = 0,
@@ -27,4 +26,10 @@ typedef struct {
 /* Writes the text (error may be NULL) and returns `status`, so that `return bj_base_set_error(...)` works. */
 bj_status bj_base_set_error(bj_error *error, bj_status status, const char *format, ...) BJ_PRINTF(3, 4);
 
-#endif
+/* Hands on the status of a call that failed: only where nothing is left to clean up. */
+#define BJ_TRY(call)                                                                                                   \
+    do {                                                                                                               \
+        bj_status bj_tried = (call);                                                                                   \
+        if (bj_tried != BJ_OK)                                                                                         \
+            return bj_tried;                                                                                           \
+    } while (0)

@@ -1,6 +1,5 @@
 /* Text: numbers that do not depend on the locale, sizes for people. */
-#ifndef BJ_BASE_TEXT_H
-#define BJ_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ bool bj_base_parse_u64(const char *text, uint64_t *value);
 void bj_base_hide_controls(char *text);
 /* "48 KiB", "1.25 MiB", "310 B". */
 void bj_base_format_bytes(double bytes, char *text, size_t room);
-
-#endif

@@ -1,8 +1,7 @@
 /* The command line: one descriptor a command, from which parsing and help derive.
  *
  * To add a command: write cmd_<name>.c with the descriptor last, add its line to command_list.h. */
-#ifndef BJ_CLI_CLI_H
-#define BJ_CLI_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ typedef struct {
     char text[120];  /* " (did you mean 'cache'?)", or "" as long as no name is close */
 } bj_cli_guess;
 void bj_cli_offer_name(bj_cli_guess *guess, const char *name);
-
-#endif

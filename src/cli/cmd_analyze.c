@@ -47,9 +47,7 @@ static bj_status add_known(const char *text, bj_answers *known, bj_error *error)
     if (unit == NULL)
         bj_cli_complain("warning: --known %s: no probe here answers that key", key);
     bj_answer *answer;
-    bj_status status = bj_data_put_answer(known, key, unit != NULL ? unit : "", &answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_data_put_answer(known, key, unit != NULL ? unit : "", &answer, error));
     answer->status = BJ_ANSWER_OK;
     answer->value = value;
     answer->confidence = BJ_CONFIDENCE_HIGH;

@@ -89,14 +89,10 @@ static bj_status read_product(const bj_cli_arguments *arguments, bj_emit_options
 static bj_status read_options(const bj_cli_arguments *arguments, bj_emit_request *request, bj_error *error) {
     bj_emit_options *options = &request->options;
     options->allow_claimed = bj_cli_is_given(arguments, "allow-claimed");
-    bj_status status = read_format(arguments->operands[0], &request->emitter, error);
-    if (status == BJ_OK)
-        status = read_confidence(arguments, options, error);
-    if (status == BJ_OK)
-        status = read_places(arguments, options, error);
-    if (status == BJ_OK)
-        status = read_product(arguments, options, error);
-    return status;
+    BJ_TRY(read_format(arguments->operands[0], &request->emitter, error));
+    BJ_TRY(read_confidence(arguments, options, error));
+    BJ_TRY(read_places(arguments, options, error));
+    return read_product(arguments, options, error);
 }
 
 static bj_status write_text(const char *path, const char *text, size_t length, bj_error *error) {

@@ -101,9 +101,7 @@ static bj_status read_probes(session *session, bj_error *error) {
     session->plan.probe_count = session->arguments->operand_count;
     for (size_t i = 0; i < session->plan.probe_count; i++) {
         const bj_probe *probe;
-        bj_status status = bj_cli_read_probe(session->plan.probes[i], &probe, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_cli_read_probe(session->plan.probes[i], &probe, error));
     }
     return bj_runner_order_probes(&session->plan, &session->order, &session->order_count, error);
 }
@@ -131,21 +129,14 @@ static bj_status read_options(session *session, bj_error *error) {
         session->path = "blackjack-profile.json";
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
-    bj_status status = read_effort(session, error);
-    if (status == BJ_OK)
-        status = read_budget(session, error);
-    if (status == BJ_OK)
-        status = bj_cli_read_seed(arguments, &session->plan.seed, error);
-    if (status == BJ_OK)
-        status = read_probes(session, error);
-    if (status == BJ_OK)
-        status = bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error);
-    if (status == BJ_OK)
-        status = check_compiler(session, error);
-    if (status == BJ_OK)
-        status = bj_cli_check_output(session->path, force || session->resume,
-                                     "--force replaces it, --resume goes on with it", &session->journal, error);
-    return status;
+    BJ_TRY(read_effort(session, error));
+    BJ_TRY(read_budget(session, error));
+    BJ_TRY(bj_cli_read_seed(arguments, &session->plan.seed, error));
+    BJ_TRY(read_probes(session, error));
+    BJ_TRY(bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error));
+    BJ_TRY(check_compiler(session, error));
+    return bj_cli_check_output(session->path, force || session->resume, "--force replaces it, --resume goes on with it",
+                               &session->journal, error);
 }
 
 static bool is_stop_wanted(void *context) {
@@ -179,9 +170,7 @@ static bj_status choose_cpus(session *session, bj_error *error) {
     session->all_cpus = facts->cpus;
     if (text != NULL) {
         size_t count;
-        bj_status status = bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error));
         facts->cpus = session->chosen_cpus;
         facts->cpu_count = count;
     }
@@ -226,9 +215,7 @@ static bj_status read_former(session *session, bj_error *error) {
     struct stat about;
     if (!session->resume || !session->journal || stat(session->path, &about) != 0)
         return BJ_OK;
-    bj_status status = bj_profile_read(session->path, &session->profile, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_profile_read(session->path, &session->profile, error));
     session->plan.keep_done = true;
     return adopt_former(session, error);
 }

@@ -1,6 +1,5 @@
 /* Lists of cpus as people write them: "0,2-3". */
-#ifndef BJ_CLI_CPU_LIST_H
-#define BJ_CLI_CPU_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
 /* In the order written, repetitions once; each must be among `allowed`. *cpus is the caller's to free. */
 bj_status bj_cli_parse_cpus(const char *text, const int *allowed, size_t allowed_count, int **cpus, size_t *count,
                             bj_error *error) BJ_WARN_UNUSED;
-
-#endif

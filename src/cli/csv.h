@@ -1,6 +1,5 @@
 /* Curves from CSV: x,y rows by position, or one column, as other people's tools write them. */
-#ifndef BJ_CLI_CSV_H
-#define BJ_CLI_CSV_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ bj_status bj_cli_read_csv(const char *path, bj_csv_kind kind, bj_csv_rows *rows,
 bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,
                            bj_error *error) BJ_WARN_UNUSED;
 void bj_cli_free_csv(bj_csv_rows *rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a run says on standard error while it goes on. */
-#ifndef BJ_CLI_PROGRESS_H
-#define BJ_CLI_PROGRESS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ bool bj_cli_report_progress(void *context, const bj_progress *news);
 void bj_cli_end_progress(bj_cli_progress *progress);
 /* "12 s", "3 min", "1 h 20 min". */
 void bj_cli_format_duration(double seconds, char *text, size_t room);
-
-#endif

@@ -1,6 +1,5 @@
 /* Values of options that more than one command takes. */
-#ifndef BJ_CLI_VALUES_H
-#define BJ_CLI_VALUES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *
  * be written again and again. */
 bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file,
                               bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -4,8 +4,7 @@
  * and has another compiler build it. The text needs no header of ours, so that an installed program is enough. A file
  * holds the kernels of one type; a unit is one table of kernels in it; the index names all units (codegen/generated.h).
  */
-#ifndef BJ_CODEGEN_CODEGEN_H
-#define BJ_CODEGEN_CODEGEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ void bj_codegen_fill_operands(const bj_codegen_unit *unit, void *starts, void *o
  * time, for comparison with what a kernel returns. */
 void bj_codegen_compute_result(const bj_codegen_unit *unit, size_t values_count, size_t steps, const void *operands,
                                void *values);
-
-#endif

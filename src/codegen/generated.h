@@ -1,7 +1,6 @@
 /* What generated source offers, compiled into the program or loaded from another compiler's output. The generator
  * writes the same declarations into its text (src/codegen/codegen_text.c). */
-#ifndef BJ_CODEGEN_GENERATED_H
-#define BJ_CODEGEN_GENERATED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ typedef struct {
 } bj_generated_unit;
 
 extern const bj_generated_unit bj_generated_units[];
-
-#endif

@@ -73,9 +73,7 @@ bj_status bj_data_put_answer(bj_answers *answers, const char *key, const char *u
 
     bj_answer *answer = find(answers, key);
     if (answer == NULL) {
-        bj_status status = make_room(answers, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(make_room(answers, error));
         answer = &answers->items[answers->count++];
     } else {
         free(answer->structured);

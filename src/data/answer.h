@@ -1,7 +1,6 @@
 /* Answers, "characteristics" in the profile: values with unit, interval, confidence, and the reason where there is
  * none. */
-#ifndef BJ_DATA_ANSWER_H
-#define BJ_DATA_ANSWER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ const char *bj_data_name_confidence(bj_confidence confidence);
 /* False when the name is none of ours. */
 bool bj_data_parse_status(const char *name, bj_answer_status *status);
 bool bj_data_parse_confidence(const char *name, bj_confidence *confidence);
-
-#endif

@@ -142,9 +142,7 @@ static size_t find_place(const bj_curve *curve, double x) {
 
 static bj_status insert_x(bj_curve *curve, size_t place, double x, bj_error *error) {
     size_t count = curve->x_count;
-    bj_status status = check_cells(curve, count + 1, curve->round_count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_cells(curve, count + 1, curve->round_count, error));
     if (count == 0 || room_for(count + 1) != room_for(count)) {
         /* All arrays grow before any of them changes: on failure the curve is as it was. */
         size_t bytes = room_for(count + 1) * sizeof(double);
@@ -171,9 +169,7 @@ static bj_status insert_x(bj_curve *curve, size_t place, double x, bj_error *err
 }
 
 static bj_status append_round(bj_curve *curve, bj_error *error) {
-    bj_status status = check_cells(curve, curve->x_count, curve->round_count + 1, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_cells(curve, curve->x_count, curve->round_count + 1, error));
     if (curve->round_count == 0 || room_for(curve->round_count + 1) != room_for(curve->round_count)) {
         double **rounds = realloc(curve->rounds, room_for(curve->round_count + 1) * sizeof *rounds);
         if (rounds == NULL)
@@ -190,17 +186,13 @@ static bj_status append_round(bj_curve *curve, bj_error *error) {
 }
 
 bj_status bj_data_make_grid(bj_curve *curve, size_t x_count, size_t round_count, bj_error *error) {
-    bj_status status = check_cells(curve, x_count, round_count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_cells(curve, x_count, round_count, error));
     curve->x = calloc(room_for(x_count), sizeof *curve->x);
     if (curve->x == NULL)
         return refuse_memory(curve, error);
     curve->x_count = x_count;
     while (curve->round_count < round_count) {
-        status = append_round(curve, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(append_round(curve, error));
     }
     return BJ_OK;
 }
@@ -212,19 +204,13 @@ static bj_status check_sample(const bj_curve *curve, double x, double y, bj_erro
 }
 
 bj_status bj_data_record_sample(bj_curve *curve, double x, size_t round, double y, bj_error *error) {
-    bj_status status = check_sample(curve, x, y, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_sample(curve, x, y, error));
     size_t place = find_place(curve, x);
     if (place == curve->x_count || curve->x[place] != x) {
-        status = insert_x(curve, place, x, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(insert_x(curve, place, x, error));
     }
     while (round >= curve->round_count) {
-        status = append_round(curve, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(append_round(curve, error));
     }
     curve->rounds[round][place] = bj_data_round_number(y, BJ_SAMPLE_DIGITS);
     return BJ_OK;
@@ -258,9 +244,7 @@ static void count_samples(const sample *samples, size_t count, size_t *distinct,
 static bj_status fill_curve(bj_curve *curve, const sample *samples, size_t count, bj_error *error) {
     size_t distinct, repeats;
     count_samples(samples, count, &distinct, &repeats);
-    bj_status status = bj_data_make_grid(curve, distinct, repeats, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_data_make_grid(curve, distinct, repeats, error));
     size_t place = 0, round = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && samples[i].x == samples[i - 1].x) {
@@ -323,15 +307,11 @@ bj_status bj_data_copy_curves(const bj_curves *from, const char *probe, bj_curve
         if (strcmp(curve->probe, probe) != 0)
             continue;
         bj_curve *copy;
-        bj_status status = bj_data_add_curve(to, curve->id, curve->probe, &copy, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_data_add_curve(to, curve->id, curve->probe, &copy, error));
         bj_data_name_axes(copy, curve->x_name, curve->x_unit, curve->y_name, curve->y_unit);
         memcpy(copy->attributes, curve->attributes, sizeof copy->attributes);
         copy->attribute_count = curve->attribute_count;
-        status = copy_samples(curve, copy, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(copy_samples(curve, copy, error));
     }
     return BJ_OK;
 }

@@ -3,8 +3,7 @@
  * A curve is y against x in rounds. Every round is one fresh mapping and order; a round need not
  * have every x (adaptive probes add points), missing values are NaN here and null in JSON. What was the same for all
  * samples of a curve (its level, the kind of pages) stands in its attributes, never in a name. */
-#ifndef BJ_DATA_CURVE_H
-#define BJ_DATA_CURVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ bj_status bj_data_make_grid(bj_curve *curve, size_t x_count, size_t round_count,
 /* Removes all curves of a probe (before it runs again). */
 void bj_data_drop_curves(bj_curves *curves, const char *probe);
 bj_status bj_data_copy_curves(const bj_curves *from, const char *probe, bj_curves *to, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

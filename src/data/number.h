@@ -3,8 +3,7 @@
  * The writer is lossless (what is read back is the same double). Files stay short because numbers are rounded
  * where they arise: samples to 9 significant digits when they are recorded, answers to 6 when the analysis is
  * done. So whatever is computed from them in a run is computed alike from the file. */
-#ifndef BJ_DATA_NUMBER_H
-#define BJ_DATA_NUMBER_H
+#pragma once
 
 #define BJ_SAMPLE_DIGITS 9
 #define BJ_ANSWER_DIGITS 6
@@ -20,5 +19,3 @@ double bj_data_round_number(double value, int digits);
 /* The shortest of 9, 15 and 17 digits that reads back the same, integral values without a decimal point; "null"
  * when it is not finite. `text` has BJ_NUMBER_ROOM. */
 void bj_data_format_number(double value, char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* The analytical model of Low, Igual, Smith and Quintana-Orti, "Analytical Modeling Is Enough for High-Performance
  * BLIS" (ACM TOMS 43, 2016): block sizes of a matrix product from latencies and cache geometry. */
-#ifndef BJ_EMIT_BLIS_MODEL_H
-#define BJ_EMIT_BLIS_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ typedef struct {
 
 /* False: the caches are too small for any block; with mr 0: the kernel would be larger than any. */
 bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks);
-
-#endif

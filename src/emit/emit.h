@@ -3,8 +3,7 @@
  * An emitter refuses rather than guesses: what it needs must be `ok` and as certain as the reader asked for, unless the
  * reader takes the operating system's claim instead. To add one: write emit_<name>.c with the descriptor last, add its
  * line to emit_list.h, and its row to docs/emit.md. One more language of variables goes into emit_variables.c. */
-#ifndef BJ_EMIT_EMIT_H
-#define BJ_EMIT_EMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,5 +76,3 @@ void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *a
 /* Text from a profile where a comment or a quoted line is being written: one line, no control characters, and none of
  * the characters of `unsafe`, which become '?'. */
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe);
-
-#endif

@@ -32,9 +32,7 @@ static bj_status take_operation(const bj_emit_request *request, const char *oper
     for (int i = 0; i < 2; i++) {
         char key[64];
         snprintf(key, sizeof key, "op.%s.%s.%s", request->options.type, operation, whats[i]);
-        bj_status status = bj_emit_take(request, key, &values[i], error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_emit_take(request, key, &values[i], error));
         note_claim(input, &values[i]);
     }
     *latency = fmax(1, floor(values[0].value + 0.5)); /* a pipeline has whole cycles */

@@ -7,9 +7,7 @@
 
 static bj_status take_kib(const bj_emit_request *request, unsigned level, double *kib, bj_error *error) {
     bj_emit_value value;
-    bj_status status = bj_emit_take_cache(request, level, "size_bytes", &value, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_emit_take_cache(request, level, "size_bytes", &value, error));
     *kib = floor(value.value / 1024);
     /* gcc's parameters are int. */
     if (!(*kib >= 1 && *kib <= 2147483647))

@@ -86,9 +86,7 @@ static bj_status read_sharing(xml_page *page, unsigned level, bj_error *error) {
         return BJ_OK;
     }
     bj_cpu_groups groups;
-    bj_status status = bj_profile_read_cpu_groups(key, answer->structured, &groups, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_profile_read_cpu_groups(key, answer->structured, &groups, error));
     for (size_t g = 0; g < groups.count; g++)
         for (size_t i = 0; i < groups.items[g].count; i++)
             instance[groups.items[g].items[i]] = (unsigned)g + 1;
@@ -102,9 +100,7 @@ static bj_status read_sharing(xml_page *page, unsigned level, bj_error *error) {
 static bj_status read_level(xml_page *page, unsigned level, bj_error *error) {
     xml_level *about = &page->levels[level];
     bj_emit_value size;
-    bj_status status = bj_emit_take_cache(page->request, level, "size_bytes", &size, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_emit_take_cache(page->request, level, "size_bytes", &size, error));
     double capacity = take_optional_cache(page->request, level, "capacity_bytes");
     double line = take_optional_cache(page->request, level, "line_bytes");
     about->size_bytes = capacity > 0 ? capacity : size.value;

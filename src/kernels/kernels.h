@@ -1,7 +1,6 @@
 /* The hot loops: the only code inside a timed region. Compiled with flags of their own (CMakeLists.txt), so that
  * the loops stay what the source says whatever the user's CFLAGS. */
-#ifndef BJ_KERNELS_KERNELS_H
-#define BJ_KERNELS_KERNELS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ double bj_kernel_divide_double(const volatile double *one, size_t blocks);
 /* Reads the clock for length_ns and keeps the first `room` gaps of more than least_ns between two readings; returns how
  * many. */
 size_t bj_kernel_watch_gaps(uint64_t length_ns, uint64_t least_ns, double *gaps_ns, size_t room);
-
-#endif

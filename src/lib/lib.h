@@ -1,7 +1,6 @@
 /* What the files of the public library share. The public header is include/blackjack/blackjack.h; whatever is not
  * bj_lib_* stays hidden in the shared and in the static library. */
-#ifndef BJ_LIB_LIB_H
-#define BJ_LIB_LIB_H
+#pragma once
 
 #include "base/status.h"
 #include "blackjack/blackjack.h"
@@ -30,5 +29,3 @@ bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *
 /* The public result for a status, with its error. */
 bj_lib_result bj_inside_translate(bj_status status, const bj_error *from, bj_lib_error *to);
 bj_lib_result bj_inside_fail(bj_lib_error *error, bj_lib_result result, const char *format, ...) BJ_PRINTF(3, 4);
-
-#endif

@@ -3,8 +3,7 @@
  * A probe asks for a whole experiment and gets samples back, so the seam costs a native run nothing.
  * The machine also owns the clock, the cpu list and the memory limit. What the operating system
  * claims about the hardware is read by the runner only, after `analyse`: probes have no way to it. */
-#ifndef BJ_MACHINE_MACHINE_H
-#define BJ_MACHINE_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -233,5 +232,3 @@ struct bj_machine {
 bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine,
                                     bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* What both machines refuse before they run an experiment. */
-#ifndef BJ_MACHINE_MACHINE_CHECK_H
-#define BJ_MACHINE_MACHINE_CHECK_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -15,5 +14,3 @@ bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes,
 /* More threads than any scheduler is asked to juggle here. */
 #define BJ_CROWD_THREADS_MAX 16384u
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

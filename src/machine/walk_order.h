@@ -1,6 +1,5 @@
 /* Visiting orders of a buffer: the access patterns of the papers, made before anything is timed. */
-#ifndef BJ_MACHINE_WALK_ORDER_H
-#define BJ_MACHINE_WALK_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef struct {
 
 /* 2 × blocks places. */
 void bj_machine_order_partners(const bj_partner_walk_shape *shape, bj_random *random, uint32_t *places);
-
-#endif

@@ -1,6 +1,5 @@
 /* The clocks, and what reading them costs. */
-#ifndef BJ_PLATFORM_CLOCK_H
-#define BJ_PLATFORM_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ double bj_platform_measure_tick_ns(bj_clock clock);
 double bj_platform_measure_batch_ns(void);
 /* UTC now, "2026-11-15T07:00:00Z"; text has room for 32. */
 void bj_platform_format_utc(char *text);
-
-#endif

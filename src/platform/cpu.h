@@ -1,6 +1,5 @@
 /* Which cpus we may use, and staying on one of them. */
-#ifndef BJ_PLATFORM_CPU_H
-#define BJ_PLATFORM_CPU_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ bj_status bj_platform_pin_thread(int cpu, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_platform_confine_thread(const int *cpus, size_t count, bj_error *error) BJ_WARN_UNUSED;
 /* Blocks all signals in the calling thread, so that a handler runs elsewhere than in a timed region. */
 void bj_platform_block_signals(void);
-
-#endif

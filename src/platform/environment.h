@@ -1,6 +1,5 @@
 /* What kind of system this is and what on it would spoil a measurement. */
-#ifndef BJ_PLATFORM_ENVIRONMENT_H
-#define BJ_PLATFORM_ENVIRONMENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void bj_platform_read_environment(const char *root, bj_environment *environment)
 
 /* Jiffies of these cpus (of none: of all) in all states, and of them stolen by the hypervisor; both 0 when unknown. */
 void bj_platform_read_steal(const char *root, const int *cpus, size_t cpu_count, uint64_t *total, uint64_t *stolen);
-
-#endif

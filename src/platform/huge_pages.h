@@ -1,6 +1,5 @@
 /* What the system says of transparent huge pages. Private to this room. */
-#ifndef BJ_PLATFORM_HUGE_PAGES_H
-#define BJ_PLATFORM_HUGE_PAGES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 void bj_platform_read_huge_mode(const char *root, char *mode, size_t room);
 /* Bytes of one; 0 where there are none or none are granted. */
 size_t bj_platform_read_huge_bytes(const char *root);
-
-#endif

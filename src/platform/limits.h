@@ -1,6 +1,5 @@
 /* What this process may use: memory (cgroup v1 and v2, rlimits, physical), cpu quota. */
-#ifndef BJ_PLATFORM_LIMITS_H
-#define BJ_PLATFORM_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ double bj_platform_cpu_quota(const char *root);
 /* Times the quotas of this cgroup and its ancestors have throttled so far; 0 when unknown. Only differences
  * between two readings say something about us. */
 uint64_t bj_platform_throttled_count(const char *root);
-
-#endif

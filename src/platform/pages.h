@@ -1,6 +1,5 @@
 /* Mappings with the page size that was asked for, verified. */
-#ifndef BJ_PLATFORM_PAGES_H
-#define BJ_PLATFORM_PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ size_t bj_platform_huge_bytes(void);
  * must show none. BJ_ERR_RESOURCE when there is no memory. */
 bj_status bj_platform_map_pages(size_t bytes, bool huge, bj_mapping *mapping, bj_error *error) BJ_WARN_UNUSED;
 void bj_platform_unmap_pages(bj_mapping *mapping);
-
-#endif

@@ -158,9 +158,7 @@ static bj_status run_all(bj_process *processes, running *states, struct pollfd *
     bool failed = false;
     while (alive > 0 || (begun < count && !(failed && rules->stop_at_first))) {
         while (begun < count && alive < rules->jobs && !(failed && rules->stop_at_first)) {
-            bj_status status = start(&processes[begun], &states[begun], error);
-            if (status != BJ_OK)
-                return status;
+            BJ_TRY(start(&processes[begun], &states[begun], error));
             begun++;
             alive++;
         }

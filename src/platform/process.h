@@ -1,6 +1,5 @@
 /* Other programs: started without a shell, waited for with a limit, ended with all they started. */
-#ifndef BJ_PLATFORM_PROCESS_H
-#define BJ_PLATFORM_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ bj_status bj_platform_run_processes(bj_process *processes, size_t count, const b
 bj_status bj_platform_make_folder(char **path, bj_error *error) BJ_WARN_UNUSED;
 /* The folder and the files in it; folders in it are left alone. */
 void bj_platform_remove_folder(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* The small text files of /proc and /sys. Private to this room.
  *
  * Each takes the `root` of the callers' contracts: "" in production, a made-up tree in tests. */
-#ifndef BJ_PLATFORM_SYSTEM_FILE_H
-#define BJ_PLATFORM_SYSTEM_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ char *bj_platform_read_system_file(const char *root, const char *path);
 bool bj_platform_read_system_line(const char *root, const char *path, char *line, size_t room);
 /* The first number after `name` at the beginning of a line, as in "MemTotal:  24 kB" or "nr_throttled 7". */
 bool bj_platform_find_number(const char *text, const char *name, uint64_t *value);
-
-#endif

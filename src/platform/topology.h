@@ -1,6 +1,5 @@
 /* What the operating system says of the caches, through hwloc: claims, never measurements. */
-#ifndef BJ_PLATFORM_TOPOLOGY_H
-#define BJ_PLATFORM_TOPOLOGY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ void bj_platform_free_topology(bj_topology *topology);
  * "cache.line_bytes", "cache.L1.associativity", "page.size_bytes", …) as seen from `cpu`; false: none. Level n is the
  * n-th data or unified cache on the way out. Without a topology (NULL) only the page size is known. */
 bool bj_platform_read_claim(const bj_topology *topology, const char *key, int cpu, double *value);
-
-#endif

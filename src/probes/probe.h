@@ -4,8 +4,7 @@
  * no I/O, no claims. The split is what makes simulation, replay and `blackjack analyze` possible.
  * To add a probe: write <name>/probe_<name>.c with the descriptor last, add its line to probe_list.h. The kit
  * (kit/rounds.h, kit/estimate.h) has what probes share. */
-#ifndef BJ_PROBES_PROBE_H
-#define BJ_PROBES_PROBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ const bj_probe *bj_probe_find(const char *name);
 bj_status bj_probe_report(const bj_measure_request *request, double fraction, bj_error *error) BJ_WARN_UNUSED;
 /* Whether its share of the budget is spent. */
 bool bj_probe_is_late(const bj_measure_request *request);
-
-#endif

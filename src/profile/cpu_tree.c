@@ -185,9 +185,7 @@ static bj_status read_any(const char *key, const char *json, bj_cpu_node *node, 
         return bj_profile_read_cpu_tree(key, json, node, error);
     bj_cpu_groups groups;
     *node = (bj_cpu_node){0};
-    bj_status status = bj_profile_read_cpu_groups(key, json, &groups, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_profile_read_cpu_groups(key, json, &groups, error));
     node->children = calloc(groups.count + 1, sizeof *node->children);
     if (node->children == NULL) {
         bj_profile_free_cpu_groups(&groups);

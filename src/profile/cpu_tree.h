@@ -1,7 +1,6 @@
 /* Structured values about cpus, read back from an answer's JSON text: the tree of `topology.tree` and the groups of
  * `cache.L<n>.sharing`. The text may come from anywhere, so everything is checked. */
-#ifndef BJ_PROFILE_CPU_TREE_H
-#define BJ_PROFILE_CPU_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ void bj_profile_free_cpu_groups(bj_cpu_groups *groups);
  * either text is neither. */
 bj_status bj_profile_compare_cpu_sets(const char *key, const char *json_a, const char *json_b, bool *same,
                                       bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,7 +1,6 @@
 /* JSON text, appended piece by piece. Reading is jansson's; the text is ours because the profile wants one answer
  * a line, one round a line, and numbers as data/number.h has them, none of which jansson's writer offers. */
-#ifndef BJ_PROFILE_JSON_TEXT_H
-#define BJ_PROFILE_JSON_TEXT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ void bj_json_append_u64_member(bj_json_text *json, const char *key, uint64_t val
 /* *text is the caller's to free; the builder is empty afterwards in any case. */
 bj_status bj_json_finish(bj_json_text *json, char **text, size_t *length, bj_error *error) BJ_WARN_UNUSED;
 void bj_json_discard(bj_json_text *json);
-
-#endif

@@ -1,8 +1,7 @@
 /* The profile: the only thing that consumers of the measurements see. JSON in and out.
  *
  * The format is "blackjack-profile/1"; docs/profile.schema.json describes it. */
-#ifndef BJ_PROFILE_PROFILE_H
-#define BJ_PROFILE_PROFILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -92,5 +91,3 @@ bj_status bj_profile_answers_to_json(const bj_answers *answers, char **text, bj_
  * BJ_ERR_USAGE: no field has that name; BJ_ERR_FAILED: this answer does not have it, and the error says why. */
 bj_status bj_profile_field_to_text(const bj_answer *answer, const char *field, char **text,
                                    bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -62,9 +62,7 @@ static bj_status read_strings(const bj_json_place *at, const json_t *list, const
         const char *text = json_string_value(json_array_get(list, i));
         if (text == NULL)
             return bj_json_expected(at, name, "a list of strings");
-        bj_status status = bj_strings_add(strings, text, at->error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_strings_add(strings, text, at->error));
     }
     return BJ_OK;
 }

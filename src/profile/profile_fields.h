@@ -1,6 +1,5 @@
 /* The sections "tool", "run" and "environment" of a profile: one list of fields for reading and writing. */
-#ifndef BJ_PROFILE_PROFILE_FIELDS_H
-#define BJ_PROFILE_PROFILE_FIELDS_H
+#pragma once
 
 #include "base/json_read.h"
 #include "profile/json_text.h"
@@ -10,5 +9,3 @@
 bj_status bj_profile_read_fields(const bj_json_place *whole, const json_t *root, bj_profile *profile) BJ_WARN_UNUSED;
 /* `,\n  "tool": {…},\n  "run": {…},\n  "environment": {…}` */
 void bj_profile_append_fields(bj_json_text *json, const bj_profile *profile);
-
-#endif

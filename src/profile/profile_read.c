@@ -133,14 +133,10 @@ static bj_status read_answer(const bj_json_place *section, const char *key, cons
     bj_json_place at;
     bj_answer *answer = NULL;
     char unit[sizeof answer->unit];
-    bj_status status = enter(section, key, value, sizeof answer->key, &at);
-    if (status == BJ_OK)
-        status = bj_json_require_text(&at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit);
-    if (status == BJ_OK)
-        status = bj_data_put_answer(&profile->answers, key, unit, &answer, section->error);
-    if (status == BJ_OK)
-        status = fill_answer(&at, value, answer);
-    return status;
+    BJ_TRY(enter(section, key, value, sizeof answer->key, &at));
+    BJ_TRY(bj_json_require_text(&at, value, "unit", BJ_TEXT_WHOLE, unit, sizeof unit));
+    BJ_TRY(bj_data_put_answer(&profile->answers, key, unit, &answer, section->error));
+    return fill_answer(&at, value, answer);
 }
 
 static bj_status read_x(const bj_json_place *at, const json_t *values, bj_curve *curve) {
@@ -183,14 +179,10 @@ static bj_status read_samples(const bj_json_place *at, const json_t *object, bj_
         return bj_json_expected(at, "x.values", "a list of numbers");
     if (!json_is_array(rounds))
         return bj_json_expected(at, "y.rounds", "a list of rounds");
-    bj_status status = check_rounds(at, rounds, json_array_size(values));
-    if (status == BJ_OK)
-        status = bj_data_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error);
-    if (status == BJ_OK)
-        status = read_x(at, values, curve);
-    if (status == BJ_OK)
-        status = read_rounds(at, rounds, curve);
-    return status;
+    BJ_TRY(check_rounds(at, rounds, json_array_size(values)));
+    BJ_TRY(bj_data_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error));
+    BJ_TRY(read_x(at, values, curve));
+    return read_rounds(at, rounds, curve);
 }
 
 static bj_status read_axis(const bj_json_place *at, const json_t *object, const char *axis, char *name,
@@ -198,10 +190,8 @@ static bj_status read_axis(const bj_json_place *at, const json_t *object, const 
     const json_t *value = json_object_get(object, axis);
     if (!json_is_object(value))
         return bj_json_expected(at, axis, "an object");
-    bj_status status = bj_json_read_text(at, value, "name", BJ_TEXT_CUT, name, name_room);
-    if (status == BJ_OK)
-        status = bj_json_read_text(at, value, "unit", BJ_TEXT_WHOLE, unit, unit_room);
-    return status;
+    BJ_TRY(bj_json_read_text(at, value, "name", BJ_TEXT_CUT, name, name_room));
+    return bj_json_read_text(at, value, "unit", BJ_TEXT_WHOLE, unit, unit_room);
 }
 
 static bj_status read_attributes(const bj_json_place *at, const json_t *object, bj_curve *curve) {
@@ -229,20 +219,13 @@ static bj_status read_curve(const bj_json_place *section, const char *id, const 
     bj_json_place at;
     bj_curve *curve = NULL;
     char probe[sizeof curve->probe] = "";
-    bj_status status = enter(section, id, value, sizeof curve->id, &at);
-    if (status == BJ_OK)
-        status = bj_json_require_text(&at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe);
-    if (status == BJ_OK)
-        status = bj_data_add_curve(&profile->curves, id, probe, &curve, section->error);
-    if (status == BJ_OK)
-        status = read_axis(&at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit);
-    if (status == BJ_OK)
-        status = read_axis(&at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit);
-    if (status == BJ_OK)
-        status = read_attributes(&at, value, curve);
-    if (status == BJ_OK)
-        status = read_samples(&at, value, curve);
-    return status;
+    BJ_TRY(enter(section, id, value, sizeof curve->id, &at));
+    BJ_TRY(bj_json_require_text(&at, value, "probe", BJ_TEXT_WHOLE, probe, sizeof probe));
+    BJ_TRY(bj_data_add_curve(&profile->curves, id, probe, &curve, section->error));
+    BJ_TRY(read_axis(&at, value, "x", curve->x_name, sizeof curve->x_name, curve->x_unit, sizeof curve->x_unit));
+    BJ_TRY(read_axis(&at, value, "y", curve->y_name, sizeof curve->y_name, curve->y_unit, sizeof curve->y_unit));
+    BJ_TRY(read_attributes(&at, value, curve));
+    return read_samples(&at, value, curve);
 }
 
 static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
@@ -299,16 +282,11 @@ static bj_status read_whole(const bj_json_place *at, const json_t *root, bj_prof
                                 format ? format : "none", format ? "\"" : "");
     if (json_object_get(root, "characteristics") == NULL)
         return bj_json_expected(at, "characteristics", "an object, found nothing");
-    bj_status status = bj_json_read_text(at, root, "created", BJ_TEXT_WHOLE, profile->created, sizeof profile->created);
-    if (status == BJ_OK)
-        status = bj_profile_read_fields(at, root, profile);
-    if (status == BJ_OK)
-        status = read_section(at, root, "characteristics", MAX_ANSWERS, read_answer, profile);
-    if (status == BJ_OK)
-        status = read_section(at, root, "curves", MAX_CURVES, read_curve, profile);
-    if (status == BJ_OK)
-        status = read_section(at, root, "probes", MAX_PROBES, read_probe, profile);
-    return status;
+    BJ_TRY(bj_json_read_text(at, root, "created", BJ_TEXT_WHOLE, profile->created, sizeof profile->created));
+    BJ_TRY(bj_profile_read_fields(at, root, profile));
+    BJ_TRY(read_section(at, root, "characteristics", MAX_ANSWERS, read_answer, profile));
+    BJ_TRY(read_section(at, root, "curves", MAX_CURVES, read_curve, profile));
+    return read_section(at, root, "probes", MAX_PROBES, read_probe, profile);
 }
 
 bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile, bj_error *error) {

@@ -57,9 +57,7 @@ static bool shows_interval(const bj_answer *answer) {
 static bj_status append_answer(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     bj_json_append(json, "{");
     bj_json_append_key(json, "value");
-    bj_status status = append_value(json, answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(append_value(json, answer, error));
     bj_json_append_text_member(json, "unit", answer->unit);
     if (shows_interval(answer)) {
         bj_json_append_key(json, "interval");
@@ -95,9 +93,7 @@ static bj_status append_answers(bj_json_text *json, const bj_answers *answers, c
         bj_json_append(json, "  ");
         bj_json_append_string(json, answers->items[i].key);
         bj_json_append(json, ": ");
-        bj_status status = append_answer(json, &answers->items[i], error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(append_answer(json, &answers->items[i], error));
     }
     if (answers->count > 0) {
         bj_json_append(json, "\n");
@@ -184,9 +180,7 @@ static bj_status append_profile(bj_json_text *json, const bj_profile *profile, b
     bj_json_append_string(json, profile->created);
     bj_profile_append_fields(json, profile);
     bj_json_append(json, ",\n  \"characteristics\": ");
-    bj_status status = append_answers(json, &profile->answers, "  ", error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(append_answers(json, &profile->answers, "  ", error));
     bj_json_append(json, ",\n  \"curves\": ");
     append_curves(json, &profile->curves);
     bj_json_append(json, ",\n  \"probes\": ");

@@ -255,9 +255,7 @@ static bj_status compare_level_counts(comparing *comparing, const bj_level_match
                                            ? make_difference(BJ_DIFFERENCE_LEVEL_GONE, key, size, NULL, WEIGHT_LEVEL)
                                            : make_difference(BJ_DIFFERENCE_LEVEL_NEW, key, NULL, size, WEIGHT_LEVEL);
             difference.certain = certain;
-            bj_status status = add(comparing, &difference);
-            if (status != BJ_OK)
-                return status;
+            BJ_TRY(add(comparing, &difference));
         }
     }
     return BJ_OK;

@@ -3,8 +3,7 @@
  * An answer counts as different when the intervals are apart, by more than so many comparisons give by chance, and by
  * more than two runs on one machine differ anyway; how much that is depends on the confidence. Levels are matched by
  * size, so that one which vanished does not make all after it look different. Claims are not looked at. */
-#ifndef BJ_REPORT_COMPARE_H
-#define BJ_REPORT_COMPARE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ typedef struct {
 bj_status bj_report_compare(const bj_profile *a, const bj_profile *b, bj_comparison *comparison,
                             bj_error *error) BJ_WARN_UNUSED;
 void bj_report_free_comparison(bj_comparison *comparison);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which level of one profile is which of the other. */
-#ifndef BJ_REPORT_COMPARE_LEVELS_H
-#define BJ_REPORT_COMPARE_LEVELS_H
+#pragma once
 
 #include "data/answer.h"
 
@@ -28,5 +27,3 @@ void bj_report_match_levels(const bj_level_family *family, const bj_answers *a, 
                             bj_level_match *match);
 /* The family of a key and its level; NULL: it is of no level. *rest is what follows: ".size_bytes". */
 const bj_level_family *bj_report_find_level(const char *key, unsigned *level, const char **rest);
-
-#endif

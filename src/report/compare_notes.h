@@ -1,6 +1,5 @@
 /* What a comparison says beside its differences. */
-#ifndef BJ_REPORT_COMPARE_NOTES_H
-#define BJ_REPORT_COMPARE_NOTES_H
+#pragma once
 
 #include "report/compare.h"
 
@@ -9,5 +8,3 @@ bj_status bj_report_note(bj_comparison *comparison, bj_error *error, const char 
 /* Where and how the two were measured, as far as that differs: it may explain differences and is none itself. */
 bj_status bj_report_note_environment(bj_comparison *comparison, const bj_profile *a, const bj_profile *b,
                                      bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* A comparison for a person, and for a program. */
-#ifndef BJ_REPORT_COMPARE_PRINT_H
-#define BJ_REPORT_COMPARE_PRINT_H
+#pragma once
 
 #include "report/compare.h"
 #include "report/terminal.h"
@@ -10,5 +9,3 @@ void bj_report_print_comparison(FILE *out, const bj_comparison *comparison, cons
 /* {"verdict": "same" | "different", "compared", "differences": [...], "doubtful": [...], "notes": [...]}; *text is the
  * caller's to free. */
 bj_status bj_report_comparison_to_json(const bj_comparison *comparison, char **text, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

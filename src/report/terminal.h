@@ -1,6 +1,5 @@
 /* A profile for a person: one page of plain text. */
-#ifndef BJ_REPORT_TERMINAL_H
-#define BJ_REPORT_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,5 +13,3 @@ typedef struct {
 
 /* Write errors are the caller's to find on `out`. */
 void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_terminal_style *style);
-
-#endif

@@ -1,6 +1,5 @@
 /* The operations of a profile as a table: three answers a line where each would take one of its own. */
-#ifndef BJ_REPORT_TERMINAL_OPS_H
-#define BJ_REPORT_TERMINAL_OPS_H
+#pragma once
 
 #include "report/terminal.h"
 
@@ -8,5 +7,3 @@
 bool bj_report_is_operation(const char *key);
 /* The line of that answer's operation, where it is the first of its answers; a head before the first line. */
 void bj_report_print_operation(FILE *out, const bj_profile *profile, const bj_terminal_style *style, size_t answer);
-
-#endif

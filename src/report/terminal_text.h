@@ -1,6 +1,5 @@
 /* Text on a terminal: safe, wrapped, coloured. */
-#ifndef BJ_REPORT_TERMINAL_TEXT_H
-#define BJ_REPORT_TERMINAL_TEXT_H
+#pragma once
 
 #include "report/terminal.h"
 
@@ -20,5 +19,3 @@ bj_ink bj_report_choose_ink(bj_confidence confidence);
 void bj_report_print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer, size_t column);
 /* Three digits and the unit as people say it: "48 KiB", "3.71 ns", "8 ways"; text has room for 48. */
 void bj_report_format_quantity(double value, const char *unit, char *text);
-
-#endif

@@ -111,9 +111,7 @@ static void drop_missing_evidence(const bj_curves *samples, bj_answer *answer) {
 
 bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                   bj_answers *answers, bj_error *error) {
-    bj_status status = probe->analyse(samples, request, answers, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(probe->analyse(samples, request, answers, error));
     for (size_t i = 0; i < answers->count; i++) {
         bj_answer *answer = &answers->items[i];
         const bj_probe_key *key = bj_runner_find_key(probe, answer->key);

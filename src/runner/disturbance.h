@@ -1,6 +1,5 @@
 /* What the system took from a run while it lasted: stolen time, quota throttling. */
-#ifndef BJ_RUNNER_DISTURBANCE_H
-#define BJ_RUNNER_DISTURBANCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ typedef struct {
 void bj_runner_start_disturbance(bj_disturbance *disturbance, bool simulated);
 /* Writes the share so far into the profile, and a warning once the quota has throttled us. */
 bj_status bj_runner_note_disturbance(bj_disturbance *disturbance, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* From what a probe answered to what the profile says. */
-#ifndef BJ_RUNNER_FILING_H
-#define BJ_RUNNER_FILING_H
+#pragma once
 
 #include "probes/probe.h"
 #include "profile/profile.h"
@@ -23,5 +22,3 @@ bj_status bj_runner_file_answers(bj_profile *profile, const bj_probe *probe, bj_
 /* Revision, status and reason as the answers have it; seconds stay. A probe fails when an answer of it does. */
 bj_status bj_runner_file_record(bj_profile *profile, const bj_probe *probe, bj_answer_status status, const char *reason,
                                 bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* What a profile says of the run before anything is measured: tool, system, what may disturb. */
-#ifndef BJ_RUNNER_HEADER_H
-#define BJ_RUNNER_HEADER_H
+#pragma once
 
 #include "machine/machine.h"
 #include "profile/profile.h"
@@ -14,5 +13,3 @@ bj_status bj_runner_fill_header(const bj_machine *machine, const bj_run_plan *pl
 const char *bj_runner_effort_name(bj_effort effort);
 /* False: none has that name. */
 bool bj_runner_parse_effort(const char *name, bj_effort *effort);
-
-#endif

@@ -1,6 +1,5 @@
 /* Keys of a probe: "cache.L<n>.size_bytes" in its descriptor stands for cache.L1.size_bytes and so on. */
-#ifndef BJ_RUNNER_KEYS_H
-#define BJ_RUNNER_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool bj_runner_match_key(const char *pattern, const char *key);
 const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key);
 /* Whether the probe takes that method; NULL stands for the default, which all do. */
 bool bj_runner_has_method(const bj_probe *probe, const char *method);
-
-#endif

@@ -1,6 +1,5 @@
 /* The machine and the seed that a caller asks for by name and number: the same for the program and the library. */
-#ifndef BJ_RUNNER_OPEN_MACHINE_H
-#define BJ_RUNNER_OPEN_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@
 
 /* "native" or NULL for this machine, "sim:FILE" for a simulated one; it has at least one cpu. */
 bj_status bj_runner_open_machine(const char *name, uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

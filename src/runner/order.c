@@ -32,9 +32,7 @@ static bj_status place_probe(ordering *state, const bj_probe *probe, bj_error *e
         if (needed == NULL)
             return bj_base_set_error(error, BJ_ERR_FAILED, "probe %s needs '%s', which does not exist", probe->name,
                                      probe->needs[i]);
-        bj_status status = place_probe(state, needed, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(place_probe(state, needed, error));
     }
     state->depth--;
     state->order[state->count++] = probe;

@@ -1,6 +1,5 @@
 /* How long the rest of a run will take, from what the probes cost by their own word and what they took so far. */
-#ifndef BJ_RUNNER_PACE_H
-#define BJ_RUNNER_PACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ typedef struct {
 
 /* `done_cost_s` is the part of total_cost_s that is behind us. Smoothed, so that the number does not jump. */
 double bj_runner_estimate_remaining(bj_pace *pace, double done_cost_s, double elapsed_s);
-
-#endif

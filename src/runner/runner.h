@@ -1,6 +1,5 @@
 /* Runs probes in the order of what they need, within a budget, and journals the profile after each. */
-#ifndef BJ_RUNNER_RUNNER_H
-#define BJ_RUNNER_RUNNER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ bj_status bj_runner_reanalyse(bj_profile *profile, bj_error *error) BJ_WARN_UNUS
 /* Calls a probe's analyse and turns implausible values (outside the descriptor's range) into `failed`. */
 bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                   bj_answers *answers, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -8,8 +8,7 @@
  *
  * From few rounds nothing can promise 95%: the range of n rounds covers the median 1 - 2^(1 - n) of the time,
  * which reaches 95% at BJ_BOOTSTRAP_ROUNDS_NEEDED. Below that the interval is the range of the replicates. */
-#ifndef BJ_STATS_BOOTSTRAP_H
-#define BJ_STATS_BOOTSTRAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ void bj_stats_free_bootstrap(bj_bootstrap *result);
 
 /* The lower percentile (as a fraction) that the interval uses; the upper one is its mirror image. */
 double bj_stats_expand_percentile(size_t round_count);
-
-#endif

@@ -5,8 +5,7 @@
  * put at its best place between its neighbours. The caller chooses the space of y (log latency makes steps of equal
  * ratio equal). Assumes that noise is about alike within a segment. A shuffled segment of n values with parts of n/2
  * has few orders: eight values can show p = 0.03 at best, so short segments need several samples a point. */
-#ifndef BJ_STATS_CHANGE_POINTS_H
-#define BJ_STATS_CHANGE_POINTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ typedef struct {
  * left out. */
 bj_status bj_stats_find_change_points(const double *y, size_t count, const bj_change_point_options *options,
                                       bj_change_point **points, size_t *point_count, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -4,8 +4,7 @@
  * within a share of the candidate's average; the largest candidate is a cluster, and the rest is clustered
  * again. The paper prints that recursion inside the loop over points; it belongs after it.
  * A point is usable when y is finite and > 0. */
-#ifndef BJ_STATS_QT_CLUSTER_H
-#define BJ_STATS_QT_CLUSTER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ bj_status bj_stats_cluster_qt(const double *y, size_t count, double diameter_rat
 /* clusters has room for cluster_count. */
 void bj_stats_describe_clusters(const double *x, const double *y, size_t count, const size_t *cluster_of,
                                 size_t cluster_count, bj_qt_cluster *clusters);
-
-#endif

@@ -1,7 +1,6 @@
 /* Quantiles and robust spread. All work in place on the caller's copy, so none can fail; NaN is "no sample"
  * and is ignored; of no samples at all the answer is NaN. */
-#ifndef BJ_STATS_QUANTILE_H
-#define BJ_STATS_QUANTILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ double bj_stats_low_quantile(double *values, size_t count);
 /* Standard deviation by the median absolute deviation, scaled to agree on normal noise; half of the samples may
  * be outliers. Overwrites values with their deviations from the median. */
 double bj_stats_estimate_sigma(double *values, size_t count);
-
-#endif

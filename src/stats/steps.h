@@ -3,8 +3,7 @@
  * A step has two sides and each caller says which one is its answer: the last x before it (line, ways,
  * registers, contexts, sizes) or the first x after it (page).
  * A point is usable when y is finite and > 0; others are skipped, so a step may span a gap. */
-#ifndef BJ_STATS_STEPS_H
-#define BJ_STATS_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool bj_stats_find_first_step(const double *y, size_t count, bj_step *step);
 bool bj_stats_find_biggest_step(const double *y, size_t count, bj_step *step);
 /* The biggest rise of dY * Y, which favours late steps; of equals the first. False: nothing rises. */
 bool bj_stats_find_scaled_step(const double *y, size_t count, bj_step *step);
-
-#endif

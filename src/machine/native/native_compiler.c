@@ -225,9 +225,7 @@ static bj_status build_library(building *b, bj_native_kernels **kernels, bj_erro
 static bj_status describe_build(const building *b, bj_native_build *build, bj_error *error) {
     char *words[] = {b->words[0], "--version", NULL};
     bj_process process = {.words = words};
-    bj_status status = run_words(b, &process, 1, PROBE_LIMIT_SECONDS, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(run_words(b, &process, 1, PROBE_LIMIT_SECONDS, error));
     bool says = process.exit_status == 0 && process.output[0] != '\0';
     snprintf(build->version, sizeof build->version, "%.95s", says ? process.output : b->words[0]);
     bj_base_hide_controls(build->version);

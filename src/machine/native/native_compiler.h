@@ -1,6 +1,5 @@
 /* Another compiler's kernels: what `run --cc` measures instead of the program's own. */
-#ifndef BJ_MACHINE_NATIVE_COMPILER_H
-#define BJ_MACHINE_NATIVE_COMPILER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ typedef struct {
  * the result. The folder is gone when this returns. BJ_ERR_INPUT: the compiler could not be started or failed. */
 bj_status bj_machine_use_compiler(bj_machine *machine, const bj_native_compiler *compiler, bj_native_build *build,
                                   bj_error *error) BJ_WARN_UNUSED;
-
-#endif

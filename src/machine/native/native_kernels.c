@@ -142,9 +142,7 @@ static double time_batch(const kernel *kernel, workspace *space, size_t passes) 
 /* ns per step (or per addition of all variables). */
 static bj_status time_kernel(const kernel *kernel, workspace *space, unsigned repetitions, double batch_ns, double *ns,
                              bj_error *error) {
-    bj_status status = check_kernel(kernel, space, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(check_kernel(kernel, space, error));
     fill_starts(kernel, space);
     kernel_state *state = kernel->state;
     if (state->passes == 0) {
@@ -214,8 +212,8 @@ static bj_status run_chain(const kernels_job *job, const bj_chain *chain, worksp
                                  chain->then != NULL ? chain->then : "");
     bool twice = chain->unroll == BJ_UNROLL_TWICE;
     kernel kernel = {.values_count = chain->streams, .steps = bj_codegen_count_steps(chain->streams, twice)};
-    bj_status status = find_kernel(job->kernels, number, 2 * (chain->streams - 1) + twice, &kernel, error);
-    return status == BJ_OK ? time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error) : status;
+    BJ_TRY(find_kernel(job->kernels, number, 2 * (chain->streams - 1) + twice, &kernel, error));
+    return time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error);
 }
 
 static bj_status run_live(const kernels_job *job, const bj_live *live, workspace *space, double *ns, bj_error *error) {
@@ -249,8 +247,8 @@ static bj_status run_on_cpu(bj_native_job *thread, bj_error *error) {
 static bj_status run_job(bj_machine *machine, int cpu, kernels_job *job, bj_error *error) {
     job->job = (bj_native_job){.cpu = cpu, .work = run_on_cpu};
     job->kernels = ((bj_native_machine *)machine->self)->kernels;
-    bj_status status = bj_native_warm_up(machine, cpu, &job->batch_ns, error);
-    return status == BJ_OK ? bj_native_run_jobs(job, sizeof *job, 1, error) : status;
+    BJ_TRY(bj_native_warm_up(machine, cpu, &job->batch_ns, error));
+    return bj_native_run_jobs(job, sizeof *job, 1, error);
 }
 
 bj_status bj_native_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,

@@ -1,6 +1,5 @@
 /* The native machine's own state, its verbs, and what the files that implement them share. */
-#ifndef BJ_MACHINE_NATIVE_MACHINE_H
-#define BJ_MACHINE_NATIVE_MACHINE_H
+#pragma once
 
 #include "codegen/generated.h"
 #include "machine/machine.h"
@@ -38,5 +37,3 @@ bj_status bj_native_warm_up(bj_machine *machine, int cpu, double *batch_ns, bj_e
 bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
                                  bj_error *error) BJ_WARN_UNUSED;
 void bj_native_close_kernels(bj_native_kernels *kernels);
-
-#endif

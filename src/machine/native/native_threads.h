@@ -1,6 +1,5 @@
 /* Threads on their cpus with signals blocked, and where they meet so that all are timed at once. */
-#ifndef BJ_MACHINE_NATIVE_THREADS_H
-#define BJ_MACHINE_NATIVE_THREADS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ bj_status bj_native_time_batches(bj_native_job *job, const bj_native_batch *batc
 /* Runs all jobs at once, each on a thread of its own, and waits for them. `jobs` are `count` structs of job_bytes that
  * begin with a bj_native_job. The error is that of the job which stopped the others. */
 bj_status bj_native_run_jobs(void *jobs, size_t job_bytes, size_t count, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

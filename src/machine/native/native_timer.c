@@ -44,6 +44,6 @@ bj_status bj_native_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsi
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s",
                                  timer == BJ_TIMER_CYCLES ? "no counter of cycles can be read here without assembler"
                                                           : "the system has no such clock");
-    bj_status status = bj_native_warm_up(machine, cpu, &job.batch_ns, error);
-    return status == BJ_OK ? bj_native_run_jobs(&job, sizeof job, 1, error) : status;
+    BJ_TRY(bj_native_warm_up(machine, cpu, &job.batch_ns, error));
+    return bj_native_run_jobs(&job, sizeof job, 1, error);
 }

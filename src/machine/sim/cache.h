@@ -10,8 +10,7 @@
  * plru      a binary tree of bits for power-of-two ways; otherwise one bit a way, set on use, all others
  *           cleared when the last is set, the victim being the first way with a clear bit.
  * random    any way. All take a free way first. */
-#ifndef BJ_MACHINE_SIM_CACHE_H
-#define BJ_MACHINE_SIM_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -196,5 +195,3 @@ static inline bool bj_sim_lru_use(uint32_t *tags, uint32_t own, uint32_t stride,
 
 /* Any replacement: uses lines[0 .. count), putting in what is missing. hits[i]: it was there. */
 void bj_sim_use_lines(bj_sim_cache *cache, const uint32_t *sets, const uint32_t *lines, size_t count, uint8_t *hits);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * From empty caches and with each line visited once, every access misses everywhere: what each level holds in the end
  * follows from the order of visits alone, at a fraction of the cost of simulating it. */
-#ifndef BJ_MACHINE_SIM_COLD_LAP_H
-#define BJ_MACHINE_SIM_COLD_LAP_H
+#pragma once
 
 #include "machine/sim/memory_system.h"
 
@@ -27,5 +26,3 @@ bj_sim_lap_plan bj_sim_plan_lap(const bj_sim_spec *spec, const uint32_t *places,
  * leaves the TLBs alone. */
 bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                                 const uint32_t *places, const bj_sim_lap_plan *plan, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

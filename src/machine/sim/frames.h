@@ -4,8 +4,7 @@
  * memory give base pages from the lower half and huge pages from the upper one. Frames are distinct as long as they
  * are mapped. random: any free frame. contiguous: a run of frames. coloured: a random frame whose number agrees with
  * the page's modulo sets * line / page of the largest physically mapped cache. */
-#ifndef BJ_MACHINE_SIM_FRAMES_H
-#define BJ_MACHINE_SIM_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ static inline uint64_t bj_sim_translate(const bj_sim_space *space, uint64_t addr
     uint64_t frame = space->frame_of[address >> space->page_shift];
     return frame << space->page_shift | (address & ((UINT64_C(1) << space->page_shift) - 1));
 }
-
-#endif

@@ -22,9 +22,7 @@ static bj_status read_named(const bj_json_place *at, json_t *value, double lowes
             return bj_json_expected(&inner, NULL, "a name of 1 to %zu bytes", sizeof number->name - 1);
         strcpy(number->name, name);
         const bj_json_field field = {"", BJ_JSON_NUMBER, &number->value, lowest, highest, NULL, 0, false};
-        bj_status status = bj_json_read_value(&inner, item, &field);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_json_read_value(&inner, item, &field));
         ++*count;
     }
     return BJ_OK;
@@ -55,9 +53,7 @@ bj_status bj_sim_read_ops(const bj_json_place *at, json_t *value, bj_sim_spec *s
     bool has_yardstick = false;
     json_object_foreach(value, name, item) {
         bj_json_place inner = bj_json_enter(at, name);
-        bj_status status = read_op(&inner, name, item, &spec->ops[spec->op_count]);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(read_op(&inner, name, item, &spec->ops[spec->op_count]));
         has_yardstick = has_yardstick || strcmp(name, "int32.add") == 0;
         spec->op_count++;
     }

@@ -2,8 +2,7 @@
  *
  * The model reads caches, TLBs, pages, memory, operations, registers, exchange, scheduler and noise; the rest is kept
  * for the probes of messages. */
-#ifndef BJ_MACHINE_SIM_MACHINE_FILE_H
-#define BJ_MACHINE_SIM_MACHINE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -143,5 +142,3 @@ bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error
 /* The same from text; `name` stands for the file in errors. */
 bj_status bj_sim_parse_spec(const char *name, const char *text, size_t length, bj_sim_spec **spec,
                             bj_error *error) BJ_WARN_UNUSED;
-
-#endif

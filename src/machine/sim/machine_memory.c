@@ -29,9 +29,7 @@ static bj_status read_numbers(const bj_json_place *at, json_t *list, bj_sim_spec
         uint64_t number = 0;
         bj_json_place inner = bj_json_enter_item(at, i);
         bj_json_field field = {"", BJ_JSON_COUNT, &number, 0, 65535, NULL, 0, false};
-        bj_status status = bj_json_read_value(&inner, json_array_get(list, i), &field);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_json_read_value(&inner, json_array_get(list, i), &field));
         spec->os_number[i] = (int)number;
     }
     int sorted[BJ_SIM_MAX_CPUS];
@@ -167,9 +165,7 @@ bj_status bj_sim_read_memory(const bj_json_place *at, json_t *value, bj_sim_spec
         {"cpu_gbs", BJ_JSON_NUMBER, &spec->memory_cpu_gbs, 0.001, 1e6, NULL, 0, false},
         {"domains", BJ_JSON_ANY, &domains, 0, 0, NULL, 0, false},
     };
-    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
     if (spec->memory_latency_cycles <= last)
         return bj_json_expected(at, NULL, "more latency than the last cache's %g", last);
     if (spec->memory_remote_latency_cycles == 0)
@@ -187,9 +183,7 @@ bj_status bj_sim_read_page(const bj_json_place *at, json_t *value, bj_sim_spec *
         {"huge", BJ_JSON_COUNT, &spec->huge_bytes, 0, 0x1p30, NULL, 0, false},
         {"frames", BJ_JSON_CHOICE, &spec->frames, 0, 0, frames, 0, false},
     };
-    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
     if (!is_power_of_two(spec->page_bytes))
         return bj_json_expected(at, NULL, "base to be a power of two");
     if (spec->huge_bytes != 0 && (!is_power_of_two(spec->huge_bytes) || spec->huge_bytes <= spec->page_bytes))
@@ -206,9 +200,7 @@ static bj_status read_tlb(const bj_json_place *at, json_t *value, size_t index, 
         {"latency", BJ_JSON_NUMBER, &tlb->latency_cycles, 0, 1e4, NULL, 0, false},
     };
     spec->tlb_count = index + 1;
-    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
     if (tlb->ways == 0)
         tlb->ways = tlb->entries;
     if (tlb->entries % tlb->ways != 0)
@@ -228,10 +220,9 @@ static bj_status read_prefetcher(const bj_json_place *at, json_t *value, size_t 
     int which = 0;
     const bj_json_field choice = {.kind = BJ_JSON_CHOICE, .target = &which, .choices = names};
     (void)index;
-    bj_status status = bj_json_read_value(at, value, &choice);
-    if (status == BJ_OK)
-        spec->prefetchers |= 1u << which;
-    return status;
+    BJ_TRY(bj_json_read_value(at, value, &choice));
+    spec->prefetchers |= 1u << which;
+    return BJ_OK;
 }
 
 bj_status bj_sim_read_prefetchers(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {

@@ -1,6 +1,5 @@
 /* Sections of a machine file: each reads one value of the top level into the spec. */
-#ifndef BJ_MACHINE_SIM_MACHINE_SECTIONS_H
-#define BJ_MACHINE_SIM_MACHINE_SECTIONS_H
+#pragma once
 
 #include "base/json_read.h"
 #include "machine/sim/machine_file.h"
@@ -31,5 +30,3 @@ typedef bj_status bj_sim_read_section(const bj_json_place *at, json_t *value, bj
 #define BJ_SIM_DECLARE_SECTION(name) bj_sim_read_section bj_sim_read_##name;
 BJ_SIM_SECTIONS(BJ_SIM_DECLARE_SECTION)
 #undef BJ_SIM_DECLARE_SECTION
-
-#endif

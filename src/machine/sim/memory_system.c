@@ -66,10 +66,9 @@ static bj_status get_instance(bj_sim_memory_system *memory, size_t level, size_t
     *cache = &memory->instances[level][which];
     if ((*cache)->tags != NULL)
         return BJ_OK;
-    bj_status status = bj_sim_open_cache(*cache, &memory->shapes[level], &memory->random_state, error);
-    if (status == BJ_OK)
-        memory->open_instances[level][memory->open_count[level]++] = (uint32_t)which;
-    return status;
+    BJ_TRY(bj_sim_open_cache(*cache, &memory->shapes[level], &memory->random_state, error));
+    memory->open_instances[level][memory->open_count[level]++] = (uint32_t)which;
+    return BJ_OK;
 }
 
 bj_status bj_sim_get_cpu(bj_sim_memory_system *memory, size_t position, bj_sim_cpu **cpu, bj_error *error) {

@@ -4,8 +4,7 @@
  * level that it missed. inclusive: a line that leaves takes its copies in nearer levels along. exclusive: filled only
  * by what leaves the nearer level; a hit moves the line up. Copies in other cpus' private caches do not matter, since
  * walks only read. */
-#ifndef BJ_MACHINE_SIM_MEMORY_SYSTEM_H
-#define BJ_MACHINE_SIM_MEMORY_SYSTEM_H
+#pragma once
 
 #include "machine/sim/cache.h"
 #include "machine/sim/frames.h"
@@ -57,5 +56,3 @@ void bj_sim_empty_caches_of(bj_sim_cpu *cpu, size_t cache_count);
 void bj_sim_empty_all_caches(bj_sim_memory_system *memory);
 /* Others hold this share of the last level from now on. */
 void bj_sim_set_neighbour_share(bj_sim_memory_system *memory, double share);
-
-#endif

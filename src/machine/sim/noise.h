@@ -5,8 +5,7 @@
  * drift      the clock swings: times grow by a factor between 1 and 1 + drift, a sine of 10 virtual seconds.
  * neighbour  others hold a share of the last cache level that wanders between 0 and this: a new random share every
  *            virtual second, and straight lines in between. */
-#ifndef BJ_MACHINE_SIM_NOISE_H
-#define BJ_MACHINE_SIM_NOISE_H
+#pragma once
 
 #include "base/random.h"
 #include "machine/sim/machine_file.h"
@@ -21,5 +20,3 @@ void bj_sim_seed_noise(bj_sim_noise *noise, const bj_sim_spec *spec, uint64_t se
 /* The sample that would be `ns` without noise, taken at virtual time `now_s`. */
 double bj_sim_add_noise(bj_sim_noise *noise, double ns, double now_s);
 double bj_sim_neighbour_share(const bj_sim_noise *noise, double now_s);
-
-#endif

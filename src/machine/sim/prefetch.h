@@ -10,8 +10,7 @@
  * used brings the rest of that region into the first level.
  *
  * "Second" level: the first one on machines that have no other. */
-#ifndef BJ_MACHINE_SIM_PREFETCH_H
-#define BJ_MACHINE_SIM_PREFETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ unsigned bj_sim_want_neighbours(const bj_sim_prefetch_rules *rules, uint64_t add
  * they have seen then; false if they must be shown to them one by one. */
 bool bj_sim_pass_loads(bj_sim_prefetch_state *state, const bj_sim_prefetch_rules *rules, const uint64_t *addresses,
                        size_t count);
-
-#endif

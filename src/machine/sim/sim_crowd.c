@@ -31,9 +31,7 @@ static bj_status count_contexts(const bj_sim_machine *self, const int *cpus, siz
     *contexts = 0;
     for (size_t i = 0; i < cpu_count; i++) {
         size_t position;
-        bj_status status = bj_sim_find_cpu(self, cpus[i], &position, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(bj_sim_find_cpu(self, cpus[i], &position, error));
         size_t unit = shared ? position / spec->smt : position;
         *contexts += !seen[unit];
         seen[unit] = true;
@@ -47,14 +45,10 @@ bj_status bj_sim_run_crowd(bj_machine *machine, const bj_crowd *crowd, double *n
     bj_sim_machine *self = machine->self;
     const bj_sim_spec *spec = self->spec;
     size_t contexts = 0;
-    bj_status status = bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_machine_check_crowd(crowd->threads, crowd->cpu_count, error));
     bj_machine_clear_samples(ns, crowd->threads);
     *taken = (bj_taken){NAN, NAN};
-    status = count_contexts(self, crowd->cpus, crowd->cpu_count, is_shared(spec, crowd->work), &contexts, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(count_contexts(self, crowd->cpus, crowd->cpu_count, is_shared(spec, crowd->work), &contexts, error));
     double step = crowd->work == BJ_WORK_MEMORY ? spec->caches[0].latency_cycles : DIVISION_CYCLES;
     double alone = bj_sim_add_noise(&self->noise, (double)crowd->steps * step / spec->clock_ghz, self->clock_s);
     double longest = 0;
@@ -111,14 +105,10 @@ bj_status bj_sim_run_watch(bj_machine *machine, const bj_watch *watch, double *g
                            bj_taken *taken, bj_error *error) {
     bj_sim_machine *self = machine->self;
     size_t cpus = 0;
-    bj_status status = bj_machine_check_crowd(watch->threads, watch->cpu_count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_machine_check_crowd(watch->threads, watch->cpu_count, error));
     memset(gap_counts, 0, watch->threads * sizeof *gap_counts);
     *taken = (bj_taken){NAN, NAN};
-    status = count_contexts(self, watch->cpus, watch->cpu_count, false, &cpus, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(count_contexts(self, watch->cpus, watch->cpu_count, false, &cpus, error));
     for (size_t i = 0; i < watch->threads; i++) {
         size_t others = (watch->threads - i % cpus - 1) / cpus;
         gap_list list = {.gaps_ns = gaps_ns + i * watch->room, .room = watch->room, .least_ns = watch->least_gap_ns};

@@ -142,6 +142,6 @@ bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **mac
 
 bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine, bj_error *error) {
     bj_sim_spec *spec = NULL;
-    bj_status status = bj_sim_load_spec(path, &spec, error);
-    return status == BJ_OK ? bj_sim_open_machine(spec, seed, machine, error) : status;
+    BJ_TRY(bj_sim_load_spec(path, &spec, error));
+    return bj_sim_open_machine(spec, seed, machine, error);
 }

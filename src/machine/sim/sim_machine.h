@@ -1,6 +1,5 @@
 /* The simulated machine's own state, shared by the files that implement its verbs (and by tests that count misses). */
-#ifndef BJ_MACHINE_SIM_SIM_MACHINE_H
-#define BJ_MACHINE_SIM_SIM_MACHINE_H
+#pragma once
 
 #include "machine/machine.h"
 #include "machine/sim/memory_system.h"
@@ -49,5 +48,3 @@ bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **mac
 #define BJ_SIM_VERB(name) bj_verb_##name bj_sim_##name;
 BJ_MACHINE_VERBS(BJ_SIM_VERB)
 #undef BJ_SIM_VERB
-
-#endif

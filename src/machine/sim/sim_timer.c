@@ -17,9 +17,7 @@ bj_status bj_sim_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigne
     static const char *const names[BJ_TIMER_COUNT] = {"wall clock", "clock of cpu time", "counter of cycles"};
     bj_sim_machine *self = machine->self;
     size_t position;
-    bj_status status = bj_sim_find_cpu(self, cpu, &position, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_sim_find_cpu(self, cpu, &position, error));
     const bj_sim_clock_spec *clock = &self->spec->clocks[timer];
     if (!clock->is_there)
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s has no %s", self->where, names[timer]);

@@ -199,9 +199,7 @@ static bj_status build(bj_sim_machine *self, walker *walkers, size_t count, size
         walker *who = &walkers[i];
         const bj_sim_lap_plan *plan = &who->building;
         if (plan->simulated_from > 0) {
-            bj_status status = bj_sim_write_cold_lap(&self->memory, who->cpu, who->mapping, who->places, plan, error);
-            if (status != BJ_OK)
-                return status;
+            BJ_TRY(bj_sim_write_cold_lap(&self->memory, who->cpu, who->mapping, who->places, plan, error));
         }
         before[i] = who->cpu->counts;
         who->next = plan->simulated_from;

@@ -1,6 +1,5 @@
 /* One level of a TLB, LRU. Large fully associative ones find a page through a hash, not by scanning. */
-#ifndef BJ_MACHINE_SIM_TLB_H
-#define BJ_MACHINE_SIM_TLB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline bool bj_sim_use_tlb(bj_sim_tlb *tlb, uint32_t page) {
     uint32_t set = bj_sim_remainder(&tlb->sets, page);
     return bj_sim_lru_use(tlb->pages + (size_t)set * tlb->stride, tlb->ways, tlb->stride, page);
 }
-
-#endif

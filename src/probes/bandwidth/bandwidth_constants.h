@@ -1,6 +1,5 @@
 /* Constants of the bandwidth probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_BANDWIDTH_BANDWIDTH_CONSTANTS_H
-#define BJ_PROBES_BANDWIDTH_BANDWIDTH_CONSTANTS_H
+#pragma once
 
 /* A pass leaves little in a nearer level that is a quarter of the buffer, whatever its replacement: at random, a line
  * survives with probability h = exp(-4 (1 - h)), one in fifty; of a third, one in seventeen: sure enough. At half it
@@ -18,5 +17,3 @@
 #define SYSTEMATIC 0.02
 /* A rate is right within a tenth. */
 #define TOLERANCE 0.1
-
-#endif

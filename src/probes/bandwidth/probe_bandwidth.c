@@ -87,10 +87,9 @@ static bj_status run_stream(bandwidth_run *run, const bj_stream *stream, double 
         effort = (bj_stream_effort){.repetitions = (unsigned)(bytes / part), .min_bytes = (size_t)part};
     }
     double gbs[PARTS_MAX];
-    bj_status status = machine->verbs->run_streams(machine, stream, 1, &effort, gbs, error);
-    if (status == BJ_OK)
-        *high_gbs = bj_stats_quantile(gbs, effort.repetitions, effort.min_bytes > 0 ? HIGH_OF_PARTS : 1);
-    return status;
+    BJ_TRY(machine->verbs->run_streams(machine, stream, 1, &effort, gbs, error));
+    *high_gbs = bj_stats_quantile(gbs, effort.repetitions, effort.min_bytes > 0 ? HIGH_OF_PARTS : 1);
+    return BJ_OK;
 }
 
 /* A point is one kind of stream over one buffer. */
@@ -167,9 +166,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, size_t point, bj_confidence most,
                              const bj_analyse_request *request, bj_error *error) {
     bj_estimate rate;
-    bj_status status = bj_kit_estimate_point(curve, point, HIGH_QUANTILE, TOLERANCE, request->seed, &rate, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_estimate_point(curve, point, HIGH_QUANTILE, TOLERANCE, request->seed, &rate, error));
     bool stable = rate.value <= STABLE_SPREAD * rate.single[BJ_SINGLE_LOW];
     if (!stable)
         rate.interval[0] = rate.single[BJ_SINGLE_LEAST];

@@ -1,6 +1,5 @@
 /* Constants of the clock probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_CLOCK_CLOCK_CONSTANTS_H
-#define BJ_PROBES_CLOCK_CLOCK_CONSTANTS_H
+#pragma once
 
 /* Rounds that differ by more than this have run at different clocks (turbo, a busy sibling, a throttled cpu): steps of
  * a clock are some hundredths, noise of a quiet round is below one. */
@@ -13,5 +12,3 @@
 #define SYSTEMATIC 0.01
 /* A clock is right within this. */
 #define TOLERANCE 0.01
-
-#endif

@@ -60,9 +60,7 @@ static size_t sum_up_rounds(const bj_curve *curve, double *of_round) {
 static bj_status put_answer(bj_answers *answers, const char *key, const char *unit, const bj_estimate *estimate,
                             double spread, bj_error *error) {
     bj_answer *answer;
-    bj_status status = bj_data_put_answer(answers, key, unit, &answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_data_put_answer(answers, key, unit, &answer, error));
     bj_data_cite_curve(answer, CURVE);
     bj_kit_fill_answer(answer, estimate, BJ_CONFIDENCE_HIGH);
     if (spread > STABLE_SPREAD)

@@ -69,9 +69,7 @@ static double find_contexts(void *argument, const size_t *index, size_t count) {
 
 bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *is_found, bj_error *error) {
     curve_context context;
-    bj_status status = open_context(curve, &context, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(open_context(curve, &context, error));
     *is_found = !isnan(find_contexts(&context, NULL, curve->round_count));
     *delay = context.delay;
     free(context.y);

@@ -1,6 +1,5 @@
 /* Answers of the contexts probe from its curves, or from somebody's. */
-#ifndef BJ_PROBES_CONTEXTS_CONTEXTS_ANSWER_H
-#define BJ_PROBES_CONTEXTS_CONTEXTS_ANSWER_H
+#pragma once
 
 #include "probes/contexts/delay.h"
 #include "probes/kit/rounds.h"
@@ -21,5 +20,3 @@ bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *i
 
 bj_status bj_contexts_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                               bj_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Constants of the contexts probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_CONTEXTS_CONTEXTS_CONSTANTS_H
-#define BJ_PROBES_CONTEXTS_CONTEXTS_CONSTANTS_H
+#pragma once
 
 /* What rounds on a machine that is not quiet leave of noise in a low quantile. */
 #define NOISE 1.06
@@ -21,5 +20,3 @@
 #define STOLEN_MUCH 0.1
 /* An interval that reaches further up than this share of the answer says little. */
 #define WIDE 0.25
-
-#endif

@@ -5,8 +5,7 @@
  * more cores are at work. So a point is delayed when the time has grown by more than the cube root of what the threads
  * have, over the point before it or over the last one that is an eighth smaller: creeping is far below that, waiting
  * far above. */
-#ifndef BJ_PROBES_CONTEXTS_DELAY_H
-#define BJ_PROBES_CONTEXTS_DELAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ typedef struct {
 /* x ascending, y the times, usable if finite and > 0; y is made monotone in place (4.1 of the paper). False: nobody
  * waits up to the last point (after = 0), or threads wait from the first point on (after > 0). */
 bool bj_contexts_find_first_delay(const double *x, double *y, size_t count, bj_delay *delay);
-
-#endif

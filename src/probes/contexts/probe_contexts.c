@@ -91,9 +91,7 @@ static bj_status run_crowd(contexts_run *run, bj_work work, size_t threads, doub
 static bj_status calibrate(contexts_run *run, bj_work work, bj_error *error) {
     double ns = 0;
     for (run->operations = FIRST_OPERATIONS;; run->operations *= 4) {
-        bj_status status = run_crowd(run, work, 1, &ns, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(run_crowd(run, work, 1, &ns, error));
         if (ns >= run->alone_ns / 8 || run->operations > OPERATIONS_MAX)
             break;
     }
@@ -222,8 +220,8 @@ static bj_status measure_kind(void *context, const uint32_t *points, size_t coun
     contexts_run *run = context;
     bj_work work = (bj_work)*points;
     (void)count;
-    bj_status status = run->rounds.round == 0 ? raise_threads(run, work, error) : repeat_points(run, work, error);
-    return status == BJ_OK ? record_taken(run, work, error) : status;
+    BJ_TRY(run->rounds.round == 0 ? raise_threads(run, work, error) : repeat_points(run, work, error));
+    return record_taken(run, work, error);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {

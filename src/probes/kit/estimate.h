@@ -4,8 +4,7 @@
  * the same within it (the support): `high` wants 99 in 100, `medium` 90, and neither comes from fewer rounds than an
  * interval needs or beside an interval that is wider than the tolerance. What a probe knows besides (a curve that has
  * no clear step, a level in doubt) can only lower that. */
-#ifndef BJ_PROBES_KIT_ESTIMATE_H
-#define BJ_PROBES_KIT_ESTIMATE_H
+#pragma once
 
 #include "probes/probe.h"
 #include "stats/bootstrap.h"
@@ -90,5 +89,3 @@ void bj_kit_close_summary(bj_point_summary *summary);
 void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t count, double quantile);
 /* The rounds that have the point, in `values`; how many. */
 size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the cache probe found, for probes that choose their buffers by it. */
-#ifndef BJ_PROBES_KIT_KNOWN_CACHES_H
-#define BJ_PROBES_KIT_KNOWN_CACHES_H
+#pragma once
 
 #include "data/answer.h"
 
@@ -18,5 +17,3 @@ void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches);
 double bj_known_caches_largest(const bj_known_caches *caches);
 /* Latency of a level (from 1) in ns; that of memory where there is none of the level. NaN: neither is known. */
 double bj_known_caches_find_latency(const bj_answers *earlier, size_t level);
-
-#endif

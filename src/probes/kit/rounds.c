@@ -45,16 +45,15 @@ bj_status bj_kit_open_curve(bj_rounds *rounds, const bj_curve_axes *axes, bj_cur
     *curve = (bj_curve *)bj_data_find_curve(rounds->samples, axes->id);
     if (*curve != NULL)
         return BJ_OK;
-    bj_status status = bj_data_add_curve(rounds->samples, axes->id, rounds->probe, curve, error);
-    if (status == BJ_OK)
-        bj_data_name_axes(*curve, axes->x_name, axes->x_unit, axes->y_name, axes->y_unit);
-    return status;
+    BJ_TRY(bj_data_add_curve(rounds->samples, axes->id, rounds->probe, curve, error));
+    bj_data_name_axes(*curve, axes->x_name, axes->x_unit, axes->y_name, axes->y_unit);
+    return BJ_OK;
 }
 
 bj_status bj_kit_record(bj_rounds *rounds, const bj_curve_axes *axes, double x, double y, bj_error *error) {
     bj_curve *curve;
-    bj_status status = bj_kit_open_curve(rounds, axes, &curve, error);
-    return status == BJ_OK ? bj_data_record_sample(curve, x, rounds->round, y, error) : status;
+    BJ_TRY(bj_kit_open_curve(rounds, axes, &curve, error));
+    return bj_data_record_sample(curve, x, rounds->round, y, error);
 }
 
 bj_status bj_kit_keep_outcome(bj_curve *curve, bj_status tried, const bj_error *trouble, bj_error *error) {

@@ -3,8 +3,7 @@
  * A round opens one fresh arena where walks need one, and visits all points in random order, so that a minute of
  * somebody else's noise falls on scattered points of one round instead of making a false step. Rounds count on from
  * those that the samples hold already: a probe can be continued later in the run (request->more_rounds). */
-#ifndef BJ_PROBES_KIT_ROUNDS_H
-#define BJ_PROBES_KIT_ROUNDS_H
+#pragma once
 
 #include "base/random.h"
 #include "probes/probe.h"
@@ -77,5 +76,3 @@ bj_status bj_kit_keep_fact(bj_rounds *rounds, const char *id, const char *name, 
 double bj_kit_recall_fact(const bj_curves *samples, const char *id, const char *name);
 /* Seconds by the machine's clock. */
 double bj_kit_read_clock(const bj_rounds *rounds);
-
-#endif

@@ -79,9 +79,7 @@ bj_status bj_kit_walk_chains(bj_rounds *rounds, const uint32_t *places, size_t c
         .arena = rounds->arena, .cpu = rounds->request->cpu, .places = places, .count = count, .chains = chains};
     bj_walk_effort effort = {.repetitions =
                                  repetitions < BJ_KIT_REPETITIONS_MAX ? repetitions : BJ_KIT_REPETITIONS_MAX};
-    bj_status status = machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(machine->verbs->run_walks(machine, &walk, 1, &effort, samples, error));
     /* Least, not mean: on one idle core, disturbance only adds time. */
     *ns = samples[0];
     for (unsigned i = 1; i < effort.repetitions; i++)
@@ -110,9 +108,7 @@ bj_status bj_kit_walk_point(bj_rounds *rounds, const bj_walk_point *point, doubl
     bool sparse = point->one_in > 1;
     size_t count =
         sparse ? bj_machine_count_sparse(&shape, point->one_in) : bj_machine_count_places(point->order, &shape);
-    bj_status status = bj_kit_reserve_places(rounds, count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_reserve_places(rounds, count, error));
     if (sparse)
         bj_machine_order_sparse(&shape, point->one_in, &rounds->random, rounds->places);
     else

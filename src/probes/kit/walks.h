@@ -1,6 +1,5 @@
 /* Walks in the arenas of rounds, for the probes of the memory system. */
-#ifndef BJ_PROBES_KIT_WALKS_H
-#define BJ_PROBES_KIT_WALKS_H
+#pragma once
 
 #include "machine/walk_order.h"
 #include "probes/kit/rounds.h"
@@ -37,5 +36,3 @@ bj_status bj_kit_walk_places(bj_rounds *rounds, const uint32_t *places, size_t c
 #define BJ_KIT_REPETITIONS_MAX 16u
 bj_status bj_kit_walk_chains(bj_rounds *rounds, const uint32_t *places, size_t count, unsigned chains,
                              unsigned repetitions, double *ns, bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* From the time per addition over the number of live variables to how many fit into registers; pure. */
-#ifndef BJ_PROBES_LIVE_LIVE_ANSWER_H
-#define BJ_PROBES_LIVE_LIVE_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -18,5 +17,3 @@ size_t bj_live_find_onset(const double *x, const double *y, size_t count, double
 extern const char *const bj_live_keys[BJ_LIVE_TYPES];
 /* What `analyze` files its rows under: no type is known. */
 #define BJ_LIVE_TABLE "live.table"
-
-#endif

@@ -1,6 +1,5 @@
 /* Constants of the live probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_LIVE_LIVE_CONSTANTS_H
-#define BJ_PROBES_LIVE_LIVE_CONSTANTS_H
+#pragma once
 
 /* Of what one spilled variable costs if all cost alike. The first ones are often cheaper, since a memory operand hides
  * in an addition; ripples of a core that packs some numbers of additions better than others stay below. As seen with
@@ -24,5 +23,3 @@
 #define HIGH_OF_POINTS 0.9
 /* Of the rounds. Each is a low quantile of its visits already, so little below the median is enough. */
 #define LOW_OF_ROUNDS 0.4
-
-#endif

@@ -56,9 +56,7 @@ static bj_status measure_yardstick(live_run *run, bj_error *error) {
     const bj_chain chain = {
         .cpu = run->rounds.request->cpu, .type = "int32", .operation = "add", .streams = 1, .unroll = BJ_UNROLL_TWICE};
     double ns[YARDSTICKS];
-    bj_status status = machine->verbs->run_chains(machine, &chain, 1, YARDSTICKS, ns, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(machine->verbs->run_chains(machine, &chain, 1, YARDSTICKS, ns, error));
     run->yardstick_ns = ns[0];
     for (size_t i = 1; i < YARDSTICKS; i++)
         run->yardstick_ns = fmin(run->yardstick_ns, ns[i]);

@@ -193,9 +193,7 @@ static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
                                       .whole = is_whole,
                                       .statistic = compute_quantity,
                                       .context = a};
-    bj_status status = bj_kit_estimate(&resampling, &estimate, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_estimate(&resampling, &estimate, error));
     if (!(estimate.value > 0)) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the samples are too noisy");
         return BJ_OK;

@@ -1,6 +1,5 @@
 /* From the samples of chains to latency, throughput and operations in flight; pure. */
-#ifndef BJ_PROBES_OP_OP_ANSWER_H
-#define BJ_PROBES_OP_OP_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -9,5 +8,3 @@
  * a link. */
 bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                        bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Constants of the op probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_OP_OP_CONSTANTS_H
-#define BJ_PROBES_OP_OP_CONSTANTS_H
+#pragma once
 
 /* Cost by the time of the longer loop, where operations were kept. The loop around a chain costs a cycle or two beside
  * six at the least. A compiler that leaves operations out makes twice as many cost no more, and the difference next to
@@ -19,5 +18,3 @@
 #define HIGH_OF_ROUNDS 0.9
 /* A latency or throughput is right within a twentieth; a number in flight is the same whole number. */
 #define TOLERANCE 0.05
-
-#endif

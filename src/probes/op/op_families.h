@@ -1,6 +1,5 @@
 /* The operations that the op probe asks about, and how their samples are named. */
-#ifndef BJ_PROBES_OP_OP_FAMILIES_H
-#define BJ_PROBES_OP_OP_FAMILIES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ void bj_op_name_curve(const bj_op_family *family, bj_unroll unroll, char *id);
 
 #define BJ_OP_YARDSTICK "op.yardstick"
 #define BJ_OP_YARDSTICK_ONCE "op.yardstick.once"
-
-#endif

@@ -64,8 +64,8 @@ static bj_status record_yardstick(op_run *run, bj_error *error) {
     static const bj_curve_axes axes[2] = {{BJ_OP_YARDSTICK, "call", "count", "time", "ns"},
                                           {BJ_OP_YARDSTICK_ONCE, "call", "count", "time", "ns"}};
     double call = (double)++run->calls_of_round;
-    bj_status status = bj_kit_record(&run->rounds, &axes[0], call, least_of(run, 0), error);
-    return status == BJ_OK ? bj_kit_record(&run->rounds, &axes[1], call, least_of(run, 1), error) : status;
+    BJ_TRY(bj_kit_record(&run->rounds, &axes[0], call, least_of(run, 0), error));
+    return bj_kit_record(&run->rounds, &axes[1], call, least_of(run, 1), error);
 }
 
 /* The addition, then the points. */
@@ -107,10 +107,9 @@ static bj_status measure_family(void *context, const uint32_t *families, size_t 
     for (uint32_t i = 0; i < bj_op_families[family].abreast; i++)
         points[i] = make_point(family, i + 1);
     bj_status tried = run_points(run, points, bj_op_families[family].abreast, &trouble);
-    bj_status status = open_curve(run, family, BJ_UNROLL_TWICE, &curve, error);
-    if (status == BJ_OK)
-        status = bj_kit_keep_outcome(curve, tried, &trouble, error);
-    return status == BJ_OK ? open_curve(run, family, BJ_UNROLL_ONCE, &curve, error) : status;
+    BJ_TRY(open_curve(run, family, BJ_UNROLL_TWICE, &curve, error));
+    BJ_TRY(bj_kit_keep_outcome(curve, tried, &trouble, error));
+    return open_curve(run, family, BJ_UNROLL_ONCE, &curve, error);
 }
 
 static bj_status start_round(void *context, bj_error *error) {

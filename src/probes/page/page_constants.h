@@ -1,6 +1,5 @@
 /* Constants of the page probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_PAGE_PAGE_CONSTANTS_H
-#define BJ_PROBES_PAGE_PAGE_CONSTANTS_H
+#pragma once
 
 /* Rounds are summed up low, since disturbance only adds time; not at the bottom, since frames can be lucky too. */
 #define LOW_OF_ROUNDS 0.25
@@ -12,5 +11,3 @@
  * a page half of the time make a rise of half before the page. */
 #define SECOND_SHARE 0.5
 #define SECOND_SHARE_MOST 0.75
-
-#endif

@@ -1,6 +1,5 @@
 /* Constants of the parallelism probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_PARALLELISM_PARALLELISM_CONSTANTS_H
-#define BJ_PROBES_PARALLELISM_PARALLELISM_CONSTANTS_H
+#pragma once
 
 /* More chains than the most may still be faster if so large a share of it is in flight. */
 #define STILL_FALLING 0.85
@@ -10,5 +9,3 @@
 #define SYSTEMATIC 0.02
 /* The number is right within a tenth. */
 #define TOLERANCE 0.1
-
-#endif

@@ -59,9 +59,9 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
     unsigned chains = run->points[*points];
     double ns = 0;
     (void)count;
-    bj_status status = bj_kit_walk_chains(&run->rounds, run->rounds.places, run->place_count, chains,
-                                          chains <= FEW_CHAINS ? REPETITIONS_OF_FEW : REPETITIONS, &ns, error);
-    return status == BJ_OK ? bj_kit_record(&run->rounds, &axes, chains, ns, error) : status;
+    BJ_TRY(bj_kit_walk_chains(&run->rounds, run->rounds.places, run->place_count, chains,
+                              chains <= FEW_CHAINS ? REPETITIONS_OF_FEW : REPETITIONS, &ns, error));
+    return bj_kit_record(&run->rounds, &axes, chains, ns, error);
 }
 
 /* One order for all numbers of chains of a round. */
@@ -71,10 +71,9 @@ static bj_status order_walk(void *context, bj_error *error) {
     bj_walk_shape shape = {.bytes = run->place_count * GRAIN_BYTES,
                            .grain_bytes = GRAIN_BYTES,
                            .page_bytes = run->rounds.request->machine->facts.page_bytes};
-    bj_status status = bj_kit_reserve_places(&run->rounds, run->place_count, error);
-    if (status == BJ_OK)
-        bj_machine_order_places(BJ_ORDER_RANDOM, &shape, &run->rounds.random, run->rounds.places);
-    return status;
+    BJ_TRY(bj_kit_reserve_places(&run->rounds, run->place_count, error));
+    bj_machine_order_places(BJ_ORDER_RANDOM, &shape, &run->rounds.random, run->rounds.places);
+    return BJ_OK;
 }
 
 /* After the first round: one chain, a few, and the numbers that were fastest in it. */

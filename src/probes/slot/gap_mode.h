@@ -5,8 +5,7 @@
  * that share a cpu wait for each other half of their time, so gaps weigh what they last, over the logarithm of their
  * length. Slots are then one peak, and multiples and stops are longer: the answer is the shortest peak that is not
  * small beside the largest. */
-#ifndef BJ_PROBES_SLOT_GAP_MODE_H
-#define BJ_PROBES_SLOT_GAP_MODE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ double bj_slot_find_gap_mode(double *gaps, size_t count);
 /* As the paper has it: the middle of the bin, bin_width wide from 0 on, that most gaps fall into; of equals the
  * shortest. Sorts them in place; NaN of none. */
 double bj_slot_find_plain_mode(double *gaps, size_t count, double bin_width);
-
-#endif

@@ -1,6 +1,5 @@
 /* The answer of the slot probe from its gaps, or from somebody's. */
-#ifndef BJ_PROBES_SLOT_SLOT_ANSWER_H
-#define BJ_PROBES_SLOT_SLOT_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -16,5 +15,3 @@
 
 bj_status bj_slot_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                           bj_error *error);
-
-#endif

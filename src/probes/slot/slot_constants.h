@@ -1,6 +1,5 @@
 /* Constants of the slot probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_SLOT_SLOT_CONSTANTS_H
-#define BJ_PROBES_SLOT_SLOT_CONSTANTS_H
+#pragma once
 
 /* Half the width of a peak: a tick more or less of jitter, while twice a slot is far outside. */
 #define HALF_WIDTH 1.12
@@ -22,5 +21,3 @@
 #define STOLEN_MUCH 0.1
 /* A table has no rounds: its gaps are dealt out to so many groups, whether they are sorted or not. */
 #define TABLE_GROUPS 10u
-
-#endif

@@ -109,9 +109,7 @@ static bj_status answer_timer(const bj_curves *samples, size_t timer, quantity q
     const bj_curve *read = bj_data_find_curve(samples, axes[timer][READ].id);
     const bj_curve *curve = bj_data_find_curve(samples, axes[timer][quantity].id);
     bj_answer *answer;
-    bj_status status = bj_kit_put_answer(answers, "ns", &answer, error, "timer.%s.%s", timers[timer], ends[quantity]);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_put_answer(answers, "ns", &answer, error, "timer.%s.%s", timers[timer], ends[quantity]));
     bj_data_cite_curve(answer, axes[timer][quantity].id);
     if (read != NULL && bj_data_has_attribute_text(read, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED)) {
         bj_kit_refuse(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no such clock that C can read");

@@ -1,6 +1,5 @@
 /* Constants of the timer probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_TIMER_TIMER_CONSTANTS_H
-#define BJ_PROBES_TIMER_TIMER_CONSTANTS_H
+#pragma once
 
 /* Rounds that differ by more than this met other machines: a host that answers the clock by a trap now and then. */
 #define STABLE_SPREAD 1.25
@@ -8,5 +7,3 @@
 #define SYSTEMATIC 0.02
 /* Costs and resolutions are right within a tenth. */
 #define TOLERANCE 0.1
-
-#endif

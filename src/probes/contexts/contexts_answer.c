@@ -1,7 +1,6 @@
 #include "probes/contexts/contexts_answer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probes/contexts/contexts_constants.h"
@@ -21,21 +20,11 @@ const bj_curve_axes bj_contexts_axes[BJ_CONTEXTS_CURVES] = {
 };
 
 typedef struct {
-    const bj_curve *curve;
+    bj_point_summary points;
     bool paper;     /* its first step, else the first delay */
     bool throttled; /* a quota takes its part in some rounds: the mean of all is what is granted */
-    double *y, *scratch;
     bj_delay delay; /* of the last call */
 } curve_context;
-
-static bj_status open_context(const bj_curve *curve, curve_context *context, bj_error *error) {
-    *context = (curve_context){.curve = curve};
-    context->y = malloc((curve->x_count + curve->round_count + 1) * sizeof *context->y);
-    if (context->y == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", curve->x_count);
-    context->scratch = context->y + curve->x_count;
-    return BJ_OK;
-}
 
 /* index NULL: the first rounds, as of the kit. */
 static double mean_of_point(const bj_curve *curve, size_t point, const size_t *index, size_t count) {
@@ -53,18 +42,18 @@ static double mean_of_point(const bj_curve *curve, size_t point, const size_t *i
  * threads than contexts through without delay. A single thread is never stopped by a quota of one cpu or more. */
 static double find_contexts(void *argument, const size_t *index, size_t count) {
     curve_context *context = argument;
-    const bj_curve *curve = context->curve;
-    for (size_t i = 0; i < curve->x_count; i++)
-        context->y[i] = context->throttled && curve->x[i] > 1
-                            ? mean_of_point(curve, i, index, count)
-                            : bj_kit_quantile_of_point(curve, i, index, count, BJ_LOW_QUANTILE, context->scratch);
-    if (!context->paper)
-        return bj_contexts_find_first_delay(curve->x, context->y, curve->x_count, &context->delay)
-                   ? context->delay.contexts
-                   : NAN;
+    const bj_curve *curve = context->points.curve;
+    double *y = context->points.of_point;
     bj_step step;
-    bj_stats_enforce_monotone(context->y, curve->x_count);
-    return bj_stats_find_first_step(context->y, curve->x_count, &step) ? curve->x[step.before] : NAN;
+    bj_kit_summarise(&context->points, index, count, BJ_LOW_QUANTILE);
+    for (size_t i = 0; context->throttled && i < curve->x_count; i++)
+        if (curve->x[i] > 1)
+            y[i] = mean_of_point(curve, i, index, count);
+    if (!context->paper)
+        return bj_contexts_find_first_delay(curve->x, y, curve->x_count, &context->delay) ? context->delay.contexts
+                                                                                          : NAN;
+    bj_stats_enforce_monotone(y, curve->x_count);
+    return bj_stats_find_first_step(y, curve->x_count, &step) ? curve->x[step.before] : NAN;
 }
 
 bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *is_found, bj_error *error) {
@@ -72,7 +61,7 @@ bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *i
     BJ_TRY(open_context(curve, &context, error));
     *is_found = !isnan(find_contexts(&context, NULL, curve->round_count));
     *delay = context.delay;
-    free(context.y);
+    bj_kit_close_summary(&context.points);
     return BJ_OK;
 }
 
@@ -93,7 +82,7 @@ typedef struct {
 } circumstances;
 
 static void refuse(const curve_context *context, bj_answer *answer) {
-    const bj_curve *curve = context->curve;
+    const bj_curve *curve = context->points.curve;
     if (curve->x_count < 2)
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no two numbers of threads were measured");
     else if (context->delay.after > 0)
@@ -106,7 +95,7 @@ static void refuse(const curve_context *context, bj_answer *answer) {
 
 /* How far the answer may be off for the points that were not measured, and for noise in shared waiting. */
 static void widen_interval(const curve_context *context, bj_estimate *contexts) {
-    const bj_curve *curve = context->curve;
+    const bj_curve *curve = context->points.curve;
     const bj_delay *delay = &context->delay;
     double value = contexts->value, *interval = contexts->interval;
     if (context->paper)
@@ -145,7 +134,7 @@ static void fill_answer(const bj_estimate *contexts, const circumstances *around
 
 static bj_status answer_curve(curve_context *context, const circumstances *around, uint64_t seed, bj_answer *answer,
                               bj_error *error) {
-    const bj_curve *curve = context->curve;
+    const bj_curve *curve = context->points.curve;
     double unthrottled = NAN;
     bj_estimate contexts;
     bj_estimate_request resampling = {.rounds = curve->round_count,
@@ -183,11 +172,10 @@ static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time budget ended before this was measured");
         return BJ_OK;
     }
-    curve_context context;
-    status = open_context(curve, &context, error);
+    curve_context context = {.paper = request->method != NULL && strcmp(request->method, BJ_CONTEXTS_FIRST_STEP) == 0};
+    status = bj_kit_open_summary(&context.points, curve, error);
     if (status != BJ_OK)
         return status;
-    context.paper = request->method != NULL && strcmp(request->method, BJ_CONTEXTS_FIRST_STEP) == 0;
     circumstances around = {
         .throttled = sum_taken(samples, BJ_CONTEXTS_THROTTLED, work),
         .stolen = sum_taken(samples, BJ_CONTEXTS_STOLEN, work) / fmax(1, (double)curve->round_count),
@@ -196,7 +184,7 @@ static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request
     if (around.throttled > 0)
         bj_data_cite_curve(answer, bj_contexts_axes[BJ_CONTEXTS_THROTTLED].id);
     status = answer_curve(&context, &around, request->seed, answer, error);
-    free(context.y);
+    bj_kit_close_summary(&context.points);
     return status;
 }
 

@@ -64,8 +64,8 @@ static bj_status open_curves(contexts_run *run, bj_error *error) {
     return status;
 }
 
-static bj_curve *find_curve(contexts_run *run, bj_work work) {
-    return (bj_curve *)bj_data_find_curve(run->rounds.samples, bj_contexts_axes[work].id);
+static const bj_curve *find_curve(const contexts_run *run, bj_work work) {
+    return bj_data_find_curve(run->rounds.samples, bj_contexts_axes[work].id);
 }
 
 /* The time until the last of the threads is done. */
@@ -132,7 +132,7 @@ static bj_status raise_threads(contexts_run *run, bj_work work, bj_error *error)
     double least = INFINITY, last = 0, ms = 0;
     bj_status status = calibrate(run, work, error);
     if (status == BJ_OK)
-        status = bj_data_set_attribute_number(find_curve(run, work), OPERATIONS, run->operations, error);
+        status = bj_kit_keep_fact(&run->rounds, bj_contexts_axes[work].id, OPERATIONS, run->operations, error);
     unsigned threads = 1;
     for (size_t points = 0; status == BJ_OK && threads <= THREADS_MAX && points < POINTS_MAX; points++) {
         status = measure_point(run, work, threads, &ms, error);
@@ -189,8 +189,9 @@ static bj_status repeat_points(contexts_run *run, bj_work work, bj_error *error)
     const bj_curve *curve = find_curve(run, work);
     uint32_t points[POINTS_MAX];
     size_t count;
+    run->operations = bj_kit_recall_fact(run->rounds.samples, curve->id, OPERATIONS);
     /* A profile of an earlier version does not tell how long the work was. */
-    if (curve->round_count == 0 || !bj_data_get_attribute_number(curve, OPERATIONS, &run->operations))
+    if (curve->round_count == 0 || isnan(run->operations))
         return BJ_OK;
     bj_status status = choose_points(run, curve, points, &count, error);
     if (status == BJ_OK)

@@ -84,26 +84,23 @@ static bj_status measure_gaps(void *context, const uint32_t *points, size_t coun
     return status;
 }
 
-/* All curves, with samples or not, and as many contexts as in earlier rounds. */
-static bj_status open_curves(slot_run *run, double *contexts, bj_error *error) {
+/* All curves, with samples or not. */
+static bj_status open_curves(slot_run *run, double contexts, bj_error *error) {
     bj_curve *curve;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < CURVE_COUNT && status == BJ_OK; i++)
         status = bj_kit_open_curve(&run->rounds, &axes[i], &curve, error);
-    if (status == BJ_OK)
-        status = bj_kit_open_curve(&run->rounds, &axes[GAPS], &curve, error);
-    if (status != BJ_OK || bj_data_get_attribute_number(curve, CONTEXTS, contexts))
-        return status;
-    *contexts = count_contexts(run->rounds.request);
-    return bj_data_set_attribute_number(curve, CONTEXTS, *contexts, error);
+    return status == BJ_OK ? bj_kit_keep_fact(&run->rounds, BJ_SLOT_GAPS, CONTEXTS, contexts, error) : status;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
     slot_run run;
-    double contexts = 0;
+    double contexts = bj_kit_recall_fact(samples, BJ_SLOT_GAPS, CONTEXTS);
+    if (isnan(contexts))
+        contexts = count_contexts(request);
     bj_kit_open_rounds(&run.rounds, request, "slot", samples, 0);
-    bj_status status = open_curves(&run, &contexts, error);
+    bj_status status = open_curves(&run, contexts, error);
     if (status != BJ_OK)
         return status;
     run.watch = (bj_watch){.cpus = request->machine->facts.cpus,

@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "probes/cache/binomial.h"
 #include "probes/cache/cache_constants.h"
+#include "probes/cache/servet.h"
 
 #define KIB 1024.0
 #define MIB 1048576.0
@@ -152,35 +152,6 @@ static void test_window_scale_needs_the_plateau(void **state) {
     assert_true(fit_of(&large, BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_WINDOW).size_bytes == 12 * MIB);
 }
 
-/* On the mcalibrator sizes as candidates even the literal model has only 2 MB to choose. */
-static void test_given_candidates(void **state) {
-    (void)state;
-    curve c = dempsey();
-    bj_binomial_request request = request_of(&c, BJ_BINOMIAL_LITERAL, BJ_BINOMIAL_SCALE_MATCHED);
-    request.candidate_bytes = c.size_bytes;
-    request.candidate_count = c.count;
-    bj_binomial_fit fit;
-    assert_true(bj_cache_fit_binomial_size(&request, &fit));
-    assert_true(fit.size_bytes == 2 * MIB);
-    request.candidate_count = 0;
-    assert_false(bj_cache_fit_binomial_size(&request, &fit));
-}
-
-/* Of sizes that come up once each among the five best fits, the best fit's is the answer. */
-static void test_tied_mode_takes_the_better_fit(void **state) {
-    (void)state;
-    curve c = dempsey();
-    double candidates[41];
-    for (int i = 0; i < 41; i++)
-        candidates[i] = 2 * MIB * (1 + 0.0005 * (i - 20));
-    bj_binomial_request request = request_of(&c, BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMIAL_SCALE_MATCHED);
-    request.candidate_bytes = candidates;
-    request.candidate_count = 41;
-    bj_binomial_fit fit;
-    assert_true(bj_cache_fit_binomial_size(&request, &fit));
-    assert_true(fit.size_bytes == 2 * MIB && fit.best_size_bytes == 2 * MIB);
-}
-
 static void test_toe_of_a_ramp_is_no_answer(void **state) {
     (void)state;
     curve c = dunnington();
@@ -250,8 +221,6 @@ int main(void) {
         cmocka_unit_test(test_pages_that_fit_any_way_never_miss),
         cmocka_unit_test(test_papers_machines),
         cmocka_unit_test(test_window_scale_needs_the_plateau),
-        cmocka_unit_test(test_given_candidates),
-        cmocka_unit_test(test_tied_mode_takes_the_better_fit),
         cmocka_unit_test(test_toe_of_a_ramp_is_no_answer),
         cmocka_unit_test(test_unit_and_offset_of_latency_do_not_matter),
         cmocka_unit_test(test_noise_moves_the_answer_little),

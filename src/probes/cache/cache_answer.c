@@ -1,5 +1,4 @@
-#include "probes/cache/cache_answer.h"
-
+/* The answers of the cache probe, and how sure each is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,54 +175,47 @@ static bj_status answer_capacity(cache_answer *a, const char *prefix, size_t ind
     return BJ_OK;
 }
 
-static bj_estimate scale(const bj_estimate *estimate, double by) {
-    bj_estimate scaled = *estimate;
-    scaled.value *= by;
-    scaled.interval[0] *= by;
-    scaled.interval[1] *= by;
-    return scaled;
-}
-
-/* In cycles, of which the length is not quite known either; `add` may be NULL. */
-static bj_status answer_cycles(cache_answer *a, const char *prefix, const bj_estimate *latency, const bj_answer *add,
-                               bj_confidence most, bj_error *error) {
-    bool in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
+/* A latency times a factor that is itself known within two others; NaN: it takes the clock, which is not known. */
+static bj_status put_latency(cache_answer *a, const char *prefix, const char *unit, const bj_estimate *latency,
+                             double factor, const double factors[2], bj_confidence most, bj_error *error) {
     bj_answer *answer;
-    bj_status status = put(a, "cycles", &answer, error, prefix, "latency_cycles");
+    bj_status status = bj_kit_put_answer(a->answers, unit, &answer, error, "%s.latency_%s", prefix, unit);
     if (status != BJ_OK)
         return status;
-    if (!in_cycles && add == NULL) {
+    bj_data_cite_curve(answer, BJ_CACHE_WALK);
+    bj_estimate scaled = *latency;
+    scaled.value *= factor;
+    scaled.interval[0] *= factors[0];
+    scaled.interval[1] *= factors[1];
+    if (isnan(factor))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the clock is not known");
-        return BJ_OK;
-    }
-    bj_estimate cycles = in_cycles ? *latency : scale(latency, 1 / add->value);
-    if (!in_cycles && add->has_interval) {
-        cycles.interval[0] = latency->interval[0] / add->interval[1];
-        cycles.interval[1] = latency->interval[1] / add->interval[0];
-    }
-    fill(a, answer, &cycles, most);
+    else
+        fill(a, answer, &scaled, most);
     return BJ_OK;
 }
 
 /* Latencies in the unit of the curve; the other one when the yardstick is known. Memory's in ns alone. */
 static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency, bj_confidence most,
                                 bj_error *error) {
+    static const double exactly[2] = {1, 1};
     const bj_answer *add = bj_data_find_answer(a->request->earlier, "op.int32.add.latency_ns");
-    if (add != NULL && (!bj_data_has_value(add) || add->value <= 0))
-        add = NULL;
+    bool know_add = add != NULL && bj_data_has_value(add) && add->value > 0;
     bool in_ns = strcmp(a->walk->y_unit, "ns") == 0, in_cycles = strcmp(a->walk->y_unit, "cycles") == 0;
+    double ns = know_add ? add->value : NAN;
+    double per_cycle[2] = {know_add && add->has_interval ? 1 / add->interval[1] : 1 / ns,
+                           know_add && add->has_interval ? 1 / add->interval[0] : 1 / ns};
     bj_status status = BJ_OK;
-    if (in_ns || (in_cycles && add != NULL)) {
-        bj_answer *answer;
-        bj_estimate ns = scale(latency, in_ns ? 1 : add->value);
-        status = put(a, "ns", &answer, error, prefix, "latency_ns");
-        if (status == BJ_OK)
-            fill(a, answer, &ns, most);
-    }
-    bool wanted = in_cycles || (in_ns && (add != NULL || !a->request->from_table));
-    if (status != BJ_OK || !wanted || strcmp(prefix, "memory") == 0)
+    if (in_ns)
+        status = put_latency(a, prefix, "ns", latency, 1, exactly, most, error);
+    else if (in_cycles && know_add)
+        status = put_latency(a, prefix, "ns", latency, ns, (const double[]){ns, ns}, most, error);
+    if (status != BJ_OK || strcmp(prefix, "memory") == 0)
         return status;
-    return answer_cycles(a, prefix, latency, add, most, error);
+    if (in_cycles)
+        return put_latency(a, prefix, "cycles", latency, 1, exactly, most, error);
+    return in_ns && (know_add || !a->request->from_table)
+               ? put_latency(a, prefix, "cycles", latency, 1 / ns, per_cycle, most, error)
+               : BJ_OK;
 }
 
 /* The latency of level `index`, or of memory behind the last one: what else it may be, and how sure that leaves us. */

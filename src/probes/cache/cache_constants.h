@@ -1,44 +1,37 @@
-/* Every constant of the cache probe's analysis, with the reason for its value. Those of the measuring plan are in
- * probe_cache.c and cache_explore.c. */
+/* Every constant of the cache probe's analysis, with the reason for its value. */
 #ifndef BJ_PROBES_CACHE_CACHE_CONSTANTS_H
 #define BJ_PROBES_CACHE_CACHE_CONSTANTS_H
 
 /* ---- What was measured */
 
-/* Pages of the spread twin for one of the packed twin. */
-#define BJ_TWIN_PACKING 8u
-/* Curves of walks with several visits a line: many visits where that is cheap, few where it is not. */
-#define BJ_REVISIT_CURVES 3u
+#define BJ_TWIN_PACKING 8u   /* pages of the spread twin for one of the packed twin */
+#define BJ_REVISIT_CURVES 3u /* many visits a line where that is cheap, few where it is not */
 
 /* ---- Levels in one curve (levels.c) */
 
 #define BJ_LEVELS_MAX 8u
-/* With fewer points there is no plateau on both sides of an edge. */
-#define BJ_LEVEL_POINTS_LEAST 4u
+#define BJ_LEVEL_POINTS_LEAST 4u /* a plateau on both sides of an edge */
 /* Slopes are taken over a third of an octave: levels less than an octave apart (a memory-side cache behind a second
  * level of its size) have a valley so narrow, and published curves give the same levels with 0.35 and 0.5. */
 #define BJ_SLOPE_OCTAVES 0.35
 #define BJ_GRID_OCTAVES 0.125
 /* A valley must be clearly lower than the peaks beside it; 0.4 to 0.8 give the same levels on published curves. */
 #define BJ_VALLEY_TO_PEAK 0.6
-/* With the TLB in the curve. A TLB miss adds some cycles to each access of a level: published TLB edges reach 1.7
- * within an octave and 2.2 in all, the smallest cache edges 1.8 and 2.4. So: 2.5 in all is a cache however gradual, and
- * less is one only if it is steep. */
+/* With the TLB in the curve: published TLB edges reach 1.7 within an octave and 2.2 in all, the smallest cache
+ * edges 1.8 and 2.4. So 2.5 in all is a cache however gradual, and less is one only if it is steep. */
 #define BJ_RISE_OF_CACHE 2.5
 #define BJ_RISE_OF_STEEP_CACHE 1.55
 #define BJ_STEEP_OCTAVE 1.75
 /* Without it an edge need only be more than noise and than what an estimate of the TLB's cost leaves behind. */
 #define BJ_RISE_WITHOUT_TLB 1.25
-/* An edge stands out of noise by so many standard errors of a point: the two plateaus are chosen among many. */
-#define BJ_RISE_SIGMAS 6
-/* A plateau that ends so near to the first point is that point alone. */
-#define BJ_START_UP_OCTAVES 0.01
-/* A lone sample between two steep rises is a level when it can hardly be a partial miss. The misses of one cache of
- * capacity C are at least 1 - C / x of the accesses, so a small excess needs C just below x. With the spacing of the
- * samples that chance is known; more than 0.3 of it explains the sample without a level. */
+#define BJ_RISE_SIGMAS 6         /* standard errors of a point: the two plateaus are chosen among many */
+#define BJ_START_UP_OCTAVES 0.01 /* a plateau that ends so near to the first point is that point alone */
+/* A lone sample between two steep rises is a level when it can hardly be a partial miss. At least 1 - C / x of the
+ * accesses miss a cache of capacity C, so a small excess needs C just below x. With the spacing of the samples that
+ * chance is known; more than 0.3 of it explains the sample without a level. The sample before must still be mostly the
+ * level below: on a steady slope it is a third of the way at least. */
 #define BJ_LONE_RISE 2.5
 #define BJ_LONE_CHANCE 0.3
-/* The sample before it must still be mostly the level below: on a steady slope it is a third of the way at least. */
 #define BJ_LONE_BEFORE 0.3
 /* A dip: most of the way up was seen before, in more samples than chance disturbs side by side; 0.6 to 0.95 give the
  * same levels on simulated machines. */
@@ -46,22 +39,18 @@
 #define BJ_DIP_SAMPLES 3u
 /* The size is the last x within this share of the rise: latency + 0.1 (next - latency), as the profile defines it. */
 #define BJ_SIZE_SHARE 0.1
-/* What rounding may do to a number that should be equal. */
-#define BJ_ROUNDING 1e-9
+#define BJ_ROUNDING 1e-9 /* of numbers that should be equal */
 
 /* ---- The occupancy model (occupancy.c) */
 
 /* From direct-mapped to what no longer differs from a fully associative cache. Over random frames the largest also
  * stands for huge pages: so few of them fill a last level that their luck is less than that of as many ways of small
  * ones. */
-#define BJ_WAYS_TRIED                                                                                                  \
-    { 1, 2, 4, 8, 12, 16, 24, 64 }
+#define BJ_WAYS_TRIED 1, 2, 4, 8, 12, 16, 24, 64
 /* How much better than LRU a replacement must explain a ramp before it is believed, in log likelihood; in the order of
- * bj_replacement. A ramp over random frames looks much the same for a small cache that replaces badly and a larger one
- * with LRU, and real caches are LRU or close to it; the others stand for what prefetches and odd replacements make of a
- * ramp. */
-#define BJ_DOUBT_OF_REPLACEMENT                                                                                        \
-    { 0, 1.5, 1.5, 5, 5, 5 }
+ * bj_replacement. Real caches are LRU or close to it; the others stand for what prefetches and odd replacements make of
+ * a ramp. */
+#define BJ_DOUBT_OF_REPLACEMENT 0, 1.5, 1.5, 5, 5, 5
 /* Over random frames, replacements differ by little more than the capacity that they want: a cache of 8 ways under LRU
  * and one two thirds as large with 24 ways that replaces at random make the same ramp. There the replacement of the
  * first level, which is told precisely, is believed of the others as well. */
@@ -78,31 +67,27 @@
 /* However many points a ramp has, their errors go together (what is left of a TLB, a model that is not quite right):
  * more than this many say nothing more. */
 #define BJ_INDEPENDENT_POINTS 12.0
-/* Capacities tried: neighbours are 1.5% apart, well below what an edge tells. */
-#define BJ_CAPACITIES_PER_OCTAVE 48
+#define BJ_CAPACITIES_PER_OCTAVE 48 /* 1.5% apart, well below what an edge tells */
 /* What counts as nothing: a share of the point itself (clocks, noise that the rounds did not show) and one of the whole
- * rise (the model, and what is left of a TLB's cost). */
+ * rise (the model, and what is left of a TLB's cost). Of that a part with several visits a line, where the model hardly
+ * depends on what is not known. */
 #define BJ_ERROR_OF_POINT 0.01
 #define BJ_ERROR_OF_RISE 0.015
-/* Of that, with several visits a line: the model hardly depends on what is not known. */
 #define BJ_ERROR_OF_REVISITS 0.3
 /* Tree-PLRU misses so many times the share of lines too many, by simulation of 4 to 16 ways. */
 #define BJ_PLRU_SLOPE 1.5
-/* Two unknowns and one to check them by. */
-#define BJ_RAMP_POINTS_LEAST 3u
-/* The 95% of an interval leave so much on either side. */
-#define BJ_TAIL 0.025
+#define BJ_RAMP_POINTS_LEAST 3u /* two unknowns and one to check them by */
+#define BJ_TAIL 0.025           /* that the 95% of an interval leave on either side */
 
 /* ---- The TLB's cost, by the twins (twin_cost.c) */
 
 /* A dense walk also drives the page tables out of the caches, which the twins hardly do. From 0.1 to 0.5 the levels of
  * the zoo and of 79 random machines are the same, only fewer of them `high`. */
 #define BJ_TLB_MODEL_ERROR 0.25
-/* A step of the twins of less than this share of all that they rise is noise, or moves no answer; of a step as wide as
- * those of the coarse grid. */
-#define BJ_TLB_STEP_OF_ALL 0.1
+/* A step of the twins, as wide as those of the coarse grid, is noise or moves no answer if it is less than these shares
+ * of all that they rise and of the first level's time. */
 #define BJ_TLB_STEP_OCTAVES 0.25
-/* A step of less than this share of the first level's time moves no answer. */
+#define BJ_TLB_STEP_OF_ALL 0.1
 #define BJ_TLB_STEP_OF_FIRST 0.1
 
 /* ---- Rounds in one curve (round_summary.c) */
@@ -117,44 +102,36 @@
 #define BJ_FENCE 1.5
 /* Drop at most one sample in ten as disturbance: where a ramp begins, a few slow rounds are real misses. */
 #define BJ_FENCED_ONE_IN 10
-/* Fewer rounds have no deviation worth the name. */
-#define BJ_SCATTER_ROUNDS_LEAST 3u
-/* How much of the plateau before a ramp the model sees: enough to know the latency there. */
-#define BJ_BEFORE_RAMP_OCTAVES 1.5
+#define BJ_SCATTER_ROUNDS_LEAST 3u /* fewer rounds have no deviation worth the name */
+#define BJ_BEFORE_RAMP_OCTAVES 1.5 /* of the plateau before a ramp: enough to know the latency there */
 /* Misses set in at the capacity or, on random frames, below it: by no more than this. */
 #define BJ_CAPACITY_BELOW_RAMP 1.5
-/* A level whose plateau is shorter than this factor may be a stair in another level's ramp. */
+/* A level whose plateau is shorter than this factor may be a stair in another level's ramp. Beyond 16 ways the ramps
+ * that may explain stairs hardly change. */
 #define BJ_STAIR_PLATEAU 2
+#define BJ_STAIR_WAYS_MOST 16u
 /* Nobody builds a second level less than twice as large as the first. */
 #define BJ_SECOND_LEVEL_LEAST 2
-/* Caches on random frames that may explain stairs: beyond 16 ways the ramp hardly changes. */
-#define BJ_STAIR_WAYS_MOST 16u
 /* A model that is right is off by less than this in 95 of 100 ramps, in units of the errors: the root of chi square's
- * quantile over its twelve independent points. */
+ * quantile over its twelve independent points. And it begins where the plateau before does, within a quarter. */
 #define BJ_FIT_ERROR_MOST 1.32
-/* And it begins where the plateau before does: a fit that bends the two ends of a ramp takes the liberty there. */
 #define BJ_FIT_LOW_MOST 0.25
 /* Edges closer than this are one that moved between rounds: the slope is taken over half of that distance. */
 #define BJ_LEAST_APART 1.6
 
 /* ---- The capacity of a level (level_capacity.c) */
 
-/* Misses set in not far beyond the capacity. */
-#define BJ_CAPACITY_ABOVE_RAMP 4
-/* Capacities are resampled within this factor of the first fit, by its model. */
-#define BJ_REFIT_RANGE 1.6
+#define BJ_CAPACITY_ABOVE_RAMP 4 /* misses set in not far beyond the capacity */
+#define BJ_REFIT_RANGE 1.6       /* capacities are resampled within this factor of the first fit, by its model */
 /* Frames are random where the rounds of most points of a ramp differ so many times as much as those of a typical point;
  * its two ends are plateaus. */
 #define BJ_RAMP_SCATTER 5
 #define BJ_RAMP_END 0.15
 /* What revisits may be off besides: latencies of plateaus, what is left of a TLB's cost. */
 #define BJ_REVISIT_ERROR 1.02
-/* Two points between those of the plateaus. */
-#define BJ_REVISITS_LEAST 4u
-/* Where hardly anything hits any more. */
-#define BJ_FAR_BEYOND 64
-/* The ways of the levels before hardly matter where they miss most of the time. */
-#define BJ_WAYS_BEFORE 8u
+#define BJ_REVISITS_LEAST 4u /* two points between those of the plateaus */
+#define BJ_FAR_BEYOND 64     /* where hardly anything hits any more */
+#define BJ_WAYS_BEFORE 8u    /* of nearer levels: they hardly matter where those miss most of the time */
 /* A ramp as wide as that of so few ways is rather one over frames that do matter. */
 #define BJ_FEW_WAYS 2u
 /* How well a latency is known: plateaus begin before nothing hits the level before any more. */
@@ -189,8 +166,7 @@
 /* Student's t for 95% of ten rounds or so, a quarter more for a deviation that is itself estimated from them (by the
  * median, robustly), and the error of their mean. */
 #define BJ_PREDICTION_SIGMAS 3.0
-/* A step by chance: one in a hundred, as `high` promises. */
-#define BJ_P_MOST 0.01
+#define BJ_P_MOST 0.01 /* a step by chance: one in a hundred, as `high` promises */
 /* No cache of capacity C misses less than 1 - C / x of a random walk, whatever it replaces: nine tenths of the rise are
  * reached by 10 C. A longer ramp has something else in it. */
 #define BJ_RAMP_OCTAVES_MOST 3.33
@@ -208,7 +184,7 @@
 #define BJ_LOOK_SURE_BYTES (256.0 * 1048576)
 #define BJ_LOOK_LEAST_BYTES (16.0 * 1048576)
 
-/* ---- The papers' methods (cache_methods.c, servet.c, binomial.c) */
+/* ---- The papers' methods (cache_methods.c, servet.c) */
 
 /* Their time grows with the square of the points and more. */
 #define BJ_METHOD_POINTS_MOST 4096u

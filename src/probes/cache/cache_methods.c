@@ -27,7 +27,7 @@ static void add_level(bj_level_set *found, double size, double latency, double n
 }
 
 static double *copy_of(const double *y, size_t count) {
-    double *copy = malloc((count > 0 ? count : 1) * sizeof *copy);
+    double *copy = malloc((count + 1) * sizeof *copy);
     if (copy != NULL)
         memcpy(copy, y, count * sizeof *copy);
     return copy;
@@ -39,8 +39,8 @@ static bj_status find_by_qt_cluster(const double *x, const double *y, size_t cou
     (void)context;
     memset(found, 0, sizeof *found);
     double *monotone = copy_of(y, count);
-    size_t *cluster_of = malloc((count > 0 ? count : 1) * sizeof *cluster_of);
-    bj_qt_cluster *clusters = malloc((count > 0 ? count : 1) * sizeof *clusters);
+    size_t *cluster_of = malloc((count + 1) * sizeof *cluster_of);
+    bj_qt_cluster *clusters = malloc((count + 1) * sizeof *clusters);
     size_t cluster_count = 0;
     bj_status status = BJ_OK;
     if (monotone == NULL || cluster_of == NULL || clusters == NULL) {
@@ -49,13 +49,12 @@ static bj_status find_by_qt_cluster(const double *x, const double *y, size_t cou
     }
     bj_stats_enforce_monotone(monotone, count);
     status = bj_stats_cluster_qt(monotone, count, BJ_QT_DIAMETER_RATIO, cluster_of, &cluster_count, error);
-    if (status != BJ_OK)
+    if (status != BJ_OK || cluster_count == 0)
         goto done;
     bj_stats_describe_clusters(x, monotone, count, cluster_of, cluster_count, clusters);
     for (size_t i = 0; i + 1 < cluster_count; i++)
         add_level(found, clusters[i].x_largest, clusters[i].y_smallest, clusters[i + 1].y_smallest);
-    if (cluster_count > 0)
-        found->last_latency = clusters[cluster_count - 1].y_smallest;
+    found->last_latency = clusters[cluster_count - 1].y_smallest;
 done:
     free(clusters);
     free(cluster_of);

@@ -27,10 +27,6 @@ extern const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES];
 #define BJ_CACHE_PAGES "pages"
 #define BJ_CACHE_PAGES_HUGE "huge"
 #define BJ_CACHE_PAGES_BASE "base"
-/* What exploring found, of BJ_CACHE_WALK: rounds that follow later in the run walk alike. */
-#define BJ_CACHE_GRAIN "grain_bytes"
-#define BJ_CACHE_TOP "top_bytes"
-#define BJ_CACHE_REPETITIONS "repetitions"
 
 /* Records the time of a walk in the round that is being measured. */
 bj_status bj_cache_record(bj_rounds *rounds, const char *id, double bytes, double ns, bj_error *error) BJ_WARN_UNUSED;
@@ -42,5 +38,8 @@ bj_status bj_cache_check_samples(const bj_curves *samples, const bj_cache_method
 /* The hierarchy in the curves, by a method; levels_only while measuring. There must be a BJ_CACHE_WALK. */
 bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
                                   bool levels_only, bj_hierarchy *found, bj_error *error) BJ_WARN_UNUSED;
+/* From curves to answers (cache_answer.c). */
+bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                           bj_error *error) BJ_WARN_UNUSED;
 
 #endif

@@ -368,17 +368,13 @@ bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarc
     if (status != BJ_OK)
         return status;
     double *scratch = malloc((walk->x_count * larger(walk->round_count, 3) + 1) * sizeof *scratch);
-    size_t *all = malloc((walk->round_count + 1) * sizeof *all);
     bj_level_set set;
-    if (scratch == NULL || all == NULL) {
+    if (scratch == NULL) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to analyse %zu points", walk->x_count);
         goto done;
     }
-    for (size_t r = 0; r < walk->round_count; r++)
-        all[r] = r;
     bj_cache_estimate_noise(&s, scratch);
-    found->noise = s.hints.noise;
-    status = bj_cache_find_in_rounds(&s, all, walk->round_count, walk->x_count, &set, error);
+    status = bj_cache_find_in_rounds(&s, NULL, walk->round_count, walk->x_count, &set, error);
     if (status != BJ_OK)
         goto done;
     find_twin_steps(&s, found);
@@ -391,7 +387,6 @@ bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarc
     if (status == BJ_OK && walk->round_count > 1)
         status = compare_rounds(&s, found, error);
 done:
-    free(all);
     free(scratch);
     bj_cache_free_summary(&s);
     return status;

@@ -34,7 +34,6 @@ typedef struct {
     bj_estimate levels; /* the count as an estimate */
     bj_estimate memory_latency;
     double far_latency; /* of the access far beyond, without the TLB's cost; 0: not measured */
-    double noise;       /* relative standard error of a point of the summed-up curve */
     bj_twin_step twin_step[BJ_TWIN_STEPS_MAX];
     size_t twin_step_count;
 } bj_hierarchy;

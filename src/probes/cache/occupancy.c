@@ -4,9 +4,9 @@
 
 #include "probes/cache/cache_constants.h"
 
-static const unsigned ways_tried[] = BJ_WAYS_TRIED;
+static const unsigned ways_tried[] = {BJ_WAYS_TRIED};
 #define WAYS_COUNT (sizeof ways_tried / sizeof ways_tried[0])
-static const double doubt_of_replacement[BJ_REPLACE_COUNT] = BJ_DOUBT_OF_REPLACEMENT;
+static const double doubt_of_replacement[BJ_REPLACE_COUNT] = {BJ_DOUBT_OF_REPLACEMENT};
 /* What sets of up to so many lines do is looked up. */
 #define LINES_MAX 512u
 #define CAPACITIES_MAX 240

@@ -8,12 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/cache/cache_answer.h"
 #include "probes/cache/cache_explore.h"
 #include "probes/cache/cache_samples.h"
 
 #define RANDOM_PURPOSE 0x63616368u
 #define MIB 1048576.0
+/* Attributes of the walk: what exploring found. */
+#define GRAIN "grain_bytes"
+#define TOP "top_bytes"
+#define REPEATED "repetitions"
 #define LEAST_ARENA_BYTES (256 * 1024.0)
 #define ARENA_MULTIPLE 4096
 /* Half of the smallest first level that is worth a thought. */
@@ -192,15 +195,13 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
     return status == BJ_OK ? bj_cache_record(&run->rounds, point->kind.curve, point->x, ns, error) : status;
 }
 
-/* What rounds later in the run must know. */
-static bj_status note_explored(const cache_run *run, bj_error *error) {
-    bj_curve *walk = (bj_curve *)bj_data_find_curve(run->rounds.samples, BJ_CACHE_WALK);
-    bj_status status = bj_data_set_attribute_number(walk, BJ_CACHE_GRAIN, (double)run->grain_bytes, error);
+/* What late rounds must know. */
+static bj_status note_explored(cache_run *run, bj_error *error) {
+    bj_rounds *rounds = &run->rounds;
+    bj_status status = bj_kit_keep_fact(rounds, BJ_CACHE_WALK, GRAIN, (double)run->grain_bytes, error);
     if (status == BJ_OK)
-        status = bj_data_set_attribute_number(walk, BJ_CACHE_TOP, (double)run->rounds.arena_bytes, error);
-    if (status == BJ_OK)
-        status = bj_data_set_attribute_number(walk, BJ_CACHE_REPETITIONS, run->rounds.repetitions, error);
-    return status;
+        status = bj_kit_keep_fact(rounds, BJ_CACHE_WALK, TOP, (double)rounds->arena_bytes, error);
+    return status == BJ_OK ? bj_kit_keep_fact(rounds, BJ_CACHE_WALK, REPEATED, rounds->repetitions, error) : status;
 }
 
 /* After two rounds an edge is seen, after four it is seen better. */
@@ -257,15 +258,16 @@ static void recall_points(cache_run *run, walk_kind kind) {
 
 /* How the walks of earlier rounds were; false: there are none, or nobody noted it. */
 static bool recall_explored(cache_run *run) {
-    const bj_curve *walk = bj_data_find_curve(run->rounds.samples, BJ_CACHE_WALK);
-    double grain = 0, top = 0, repetitions = 0;
-    if (walk == NULL || !bj_data_get_attribute_number(walk, BJ_CACHE_GRAIN, &grain) ||
-        !bj_data_get_attribute_number(walk, BJ_CACHE_TOP, &top) ||
-        !bj_data_get_attribute_number(walk, BJ_CACHE_REPETITIONS, &repetitions))
+    const bj_curves *samples = run->rounds.samples;
+    double grain = bj_kit_recall_fact(samples, BJ_CACHE_WALK, GRAIN);
+    double top = bj_kit_recall_fact(samples, BJ_CACHE_WALK, TOP);
+    double repetitions = bj_kit_recall_fact(samples, BJ_CACHE_WALK, REPEATED);
+    if (isnan(grain) || isnan(top) || isnan(repetitions))
         return false;
-    run->grain_bytes = (size_t)grain;
-    run->in_haste = bj_data_find_curve(run->rounds.samples, BJ_CACHE_SPREAD) == NULL;
+    const bj_curve *walk = bj_data_find_curve(samples, BJ_CACHE_WALK);
     bool huge = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE);
+    run->grain_bytes = (size_t)grain;
+    run->in_haste = bj_data_find_curve(samples, BJ_CACHE_SPREAD) == NULL;
     run->rounds.pages = huge ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
     run->rounds.pages_fixed = true;
     run->rounds.repetitions = (unsigned)repetitions;

@@ -52,7 +52,8 @@ void bj_cache_free_summary(bj_round_summary *s);
  * points. */
 void bj_cache_estimate_noise(bj_round_summary *s, double *scratch);
 
-/* Sums up the chosen rounds and finds the levels; `skip` leaves one point of the walk out (its x_count: none). */
+/* Sums up the chosen rounds (NULL: the first ones) and finds the levels; `skip` leaves one point of the walk out (its
+ * x_count: none). */
 bj_status bj_cache_find_in_rounds(bj_round_summary *s, const size_t *index, size_t index_count, size_t skip,
                                   bj_level_set *found, bj_error *error) BJ_WARN_UNUSED;
 

@@ -52,8 +52,7 @@
 #define BJ_TLB_ADJUST_RANGE 1.3
 #define BJ_TLB_ADJUST_ITERATIONS 3u
 /* Ramps: the ways that TLBs have been built with; their sets are a power of two, or three times one, up to 3 · 2^14. */
-#define BJ_TLB_WAYS_TRIED                                                                                              \
-    { 1, 2, 3, 4, 5, 6, 8, 12, 16, 24 }
+#define BJ_TLB_WAYS_TRIED 1, 2, 3, 4, 5, 6, 8, 12, 16, 24
 #define BJ_TLB_SETS_OCTAVES 15u
 
 /* ---- How sure the answers are (tlb_answer.c) */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double ways_tried[] = BJ_TLB_WAYS_TRIED;
+static const double ways_tried[] = {BJ_TLB_WAYS_TRIED};
 #define WAYS_TRIED (sizeof ways_tried / sizeof ways_tried[0])
 
 double bj_tlb_predict_misses(double entries, double ways, double pages) {

@@ -14,6 +14,8 @@
 #include "stats/rise.h"
 
 #define CURVES_MAX 256u
+/* More add nothing. */
+#define ROUNDS_MAX 64u
 #define AGREEING 4u
 
 static size_t read_attribute(const bj_curve *curve, const char *name) {
@@ -240,7 +242,7 @@ static bj_status estimate_ways(const bj_curves *samples, const bj_analyse_reques
     bj_estimate_request resampling = {.seed = request->seed, .statistic = confirm_ways, .context = &agreed};
     for (unsigned i = 0; i < AGREEING; i++) {
         bj_conflict_walk walk = vary_walk(found->walk, i);
-        const bj_curve *curve = find_curve(samples, &walk);
+        const bj_curve *curve = i > 0 ? find_curve(samples, &walk) : found->curve;
         agreed.curves[i] = curve;
         agreed.points[i] = find_x(curve, found->ways);
         for (unsigned k = 0; k < 2; k++)

@@ -14,8 +14,6 @@
 #define CLEAR_MISSES 0.2
 /* Of fewer rounds no quantile is low. */
 #define LEAST_ROUNDS 3u
-/* More add nothing. */
-#define ROUNDS_MAX 64u
 /* Of the resamples: where most do not show these ways, other rounds would have said something else. */
 #define SUPPORT_LEAST 0.5
 /* Ways times stride is the capacity. The cache probe knows that to some eighth; beyond the second bound it is another

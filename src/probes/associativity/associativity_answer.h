@@ -1,6 +1,5 @@
 /* The analysis of the associativity probe, and its curves. */
-#ifndef BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
-#define BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -47,5 +46,3 @@ void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, 
 
 bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                                    bj_error *error);
-
-#endif

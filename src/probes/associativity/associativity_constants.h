@@ -1,6 +1,5 @@
 /* Constants of the associativity probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_CONSTANTS_H
-#define BJ_PROBES_ASSOCIATIVITY_ASSOCIATIVITY_CONSTANTS_H
+#pragma once
 
 /* Lines fit up to this share of what a miss costs: under random replacement one line too many misses once in ten
  * visits, so half of that. */
@@ -29,5 +28,3 @@
  * by: several times what a quiet machine scatters. */
 #define TABLE_RISE 0.1
 #define TABLE_CONTRAST 1.15
-
-#endif

@@ -84,10 +84,9 @@ static void judge_levels(cache_answer *a) {
 
 static bj_status put(cache_answer *a, const char *unit, bj_answer **answer, bj_error *error, const char *prefix,
                      const char *what) {
-    bj_status status = bj_kit_put_answer(a->answers, unit, answer, error, "%s.%s", prefix, what);
-    if (status == BJ_OK)
-        bj_data_cite_curve(*answer, BJ_CACHE_WALK);
-    return status;
+    BJ_TRY(bj_kit_put_answer(a->answers, unit, answer, error, "%s.%s", prefix, what));
+    bj_data_cite_curve(*answer, BJ_CACHE_WALK);
+    return BJ_OK;
 }
 
 static void fill(const cache_answer *a, bj_answer *answer, const bj_estimate *estimate, bj_confidence most) {
@@ -131,9 +130,7 @@ static bj_status answer_size(cache_answer *a, const char *prefix, size_t index, 
     const bj_hierarchy_level *level = &a->found.level[index];
     bj_confidence most = a->of_level[index];
     bj_answer *size;
-    bj_status status = put(a, "bytes", &size, error, prefix, "size_bytes");
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, "bytes", &size, error, prefix, "size_bytes"));
     /* A table's points are as far apart as they are: leaving one out moves the answer to its neighbour. */
     if (a->request->from_table) {
         fill_bytes(a, size, &level->size_sample, most);
@@ -156,9 +153,7 @@ static bj_status answer_capacity(cache_answer *a, const char *prefix, size_t ind
     const bj_edge_fit *edge = &a->found.edge[index];
     bool modelled = a->method->models_capacity;
     bj_answer *capacity;
-    bj_status status = put(a, "bytes", &capacity, error, prefix, "capacity_bytes");
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, "bytes", &capacity, error, prefix, "capacity_bytes"));
     if (!a->method->capacity_is_size && !(modelled && edge->has_capacity)) {
         bj_kit_refuse(capacity, BJ_ANSWER_UNDETERMINED, "%s",
                       modelled ? "no ramp that the occupancy model could follow" : "the method gives no capacity");
@@ -179,9 +174,7 @@ static bj_status answer_capacity(cache_answer *a, const char *prefix, size_t ind
 static bj_status put_latency(cache_answer *a, const char *prefix, const char *unit, const bj_estimate *latency,
                              double factor, const double factors[2], bj_confidence most, bj_error *error) {
     bj_answer *answer;
-    bj_status status = bj_kit_put_answer(a->answers, unit, &answer, error, "%s.latency_%s", prefix, unit);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_put_answer(a->answers, unit, &answer, error, "%s.latency_%s", prefix, unit));
     bj_data_cite_curve(answer, BJ_CACHE_WALK);
     bj_estimate scaled = *latency;
     scaled.value *= factor;
@@ -238,9 +231,7 @@ static bj_confidence judge_latency(const cache_answer *a, size_t index, bj_estim
 
 static bj_status answer_count(cache_answer *a, bj_error *error) {
     bj_answer *count;
-    bj_status status = put(a, "count", &count, error, "cache", "levels");
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, "count", &count, error, "cache", "levels"));
     if (a->found.count == 0)
         bj_kit_refuse(count, BJ_ANSWER_UNDETERMINED, "no step in the access time up to %.0f KiB",
                       a->walk->x[a->walk->x_count - 1] / 1024);
@@ -255,12 +246,11 @@ static bj_status answer_memory(cache_answer *a, bj_error *error) {
     bj_confidence most = judge_latency(a, a->found.count, &latency);
     if (a->looked_bytes >= BJ_LOOK_LEAST_BYTES)
         return answer_latency(a, "memory", &latency, most, error);
-    bj_status status = put(a, "ns", &memory, error, "memory", "latency_ns");
-    if (status == BJ_OK)
-        bj_kit_refuse(memory, BJ_ANSWER_UNDETERMINED,
-                      "looked only up to %.0f KiB: what follows the last level seen may be another one",
-                      a->looked_bytes / 1024);
-    return status;
+    BJ_TRY(put(a, "ns", &memory, error, "memory", "latency_ns"));
+    bj_kit_refuse(memory, BJ_ANSWER_UNDETERMINED,
+                  "looked only up to %.0f KiB: what follows the last level seen may be another one",
+                  a->looked_bytes / 1024);
+    return BJ_OK;
 }
 
 static bj_status answer_all(cache_answer *a, bj_error *error) {

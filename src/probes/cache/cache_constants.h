@@ -1,6 +1,5 @@
 /* Every constant of the cache probe's analysis, with the reason for its value. */
-#ifndef BJ_PROBES_CACHE_CACHE_CONSTANTS_H
-#define BJ_PROBES_CACHE_CACHE_CONSTANTS_H
+#pragma once
 
 /* ---- What was measured */
 
@@ -213,5 +212,3 @@
 #define BJ_BINOMIAL_RISE_MIN 0.25
 /* Two unknowns need three points. */
 #define BJ_BINOMIAL_POINTS_MIN 3
-
-#endif

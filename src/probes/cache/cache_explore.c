@@ -43,12 +43,9 @@ static bj_status time_pairs(bj_rounds *rounds, double bytes, size_t grain_bytes,
     near.order = far.order = BJ_ORDER_PAIRS;
     near.pair_bytes = grain_bytes;
     far.pair_bytes = FAR_PAIR_BYTES;
-    bj_status status = bj_kit_walk_point(rounds, &apart, &times->apart_ns, error);
-    if (status == BJ_OK)
-        status = bj_kit_walk_point(rounds, &near, &times->near_ns, error);
-    if (status == BJ_OK)
-        status = bj_kit_walk_point(rounds, &far, &times->far_ns, error);
-    return status;
+    BJ_TRY(bj_kit_walk_point(rounds, &apart, &times->apart_ns, error));
+    BJ_TRY(bj_kit_walk_point(rounds, &near, &times->near_ns, error));
+    return bj_kit_walk_point(rounds, &far, &times->far_ns, error);
 }
 
 /* What missing the first level adds, without the TLB's part: of that, any pair on one page saves half. */
@@ -63,9 +60,7 @@ static bj_status find_beyond_first(bj_rounds *rounds, double *bytes, double *fir
     double most = fmin((double)rounds->arena_bytes / 2, LAST_FIRST_BYTES);
     for (double at = FIRST_BYTES; at <= most; at *= 2) {
         pair_times times;
-        bj_status status = time_pairs(rounds, at, FIRST_GRAIN_BYTES, &times, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(time_pairs(rounds, at, FIRST_GRAIN_BYTES, &times, error));
         if (*first_ns == 0)
             *first_ns = times.apart_ns;
         if (cost_of_miss(&times, *first_ns) > MISS_ADDS * *first_ns) {
@@ -84,9 +79,7 @@ static bj_status share_a_line(bj_rounds *rounds, double bytes, size_t grain_byte
     double least_ns = INFINITY;
     for (unsigned i = 0; i < PAIR_TRIES; i++) {
         pair_times times;
-        bj_status status = time_pairs(rounds, bytes, grain_bytes, &times, error);
-        if (status != BJ_OK)
-            return status;
+        BJ_TRY(time_pairs(rounds, bytes, grain_bytes, &times, error));
         double all_ns = times.apart_ns + times.near_ns + times.far_ns;
         if (all_ns < least_ns) {
             least_ns = all_ns;
@@ -122,8 +115,8 @@ static bj_status measure_look(void *context, const uint32_t *points, size_t coun
     double ns = 0;
     (void)count;
     run->walk.bytes = run->bytes[*points];
-    bj_status status = bj_kit_walk_point(run->rounds, &run->walk, &ns, error);
-    return status == BJ_OK ? bj_cache_record(run->rounds, BJ_CACHE_LOOK, run->walk.bytes, ns, error) : status;
+    BJ_TRY(bj_kit_walk_point(run->rounds, &run->walk, &ns, error));
+    return bj_cache_record(run->rounds, BJ_CACHE_LOOK, run->walk.bytes, ns, error);
 }
 
 bj_status bj_cache_find_top(bj_rounds *rounds, bj_walk_order order, size_t grain_bytes, double *top_bytes,

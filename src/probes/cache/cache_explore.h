@@ -1,6 +1,5 @@
 /* What the cache probe must know before its rounds: how far apart places lie, and where memory begins. */
-#ifndef BJ_PROBES_CACHE_CACHE_EXPLORE_H
-#define BJ_PROBES_CACHE_CACHE_EXPLORE_H
+#pragma once
 
 #include "probes/kit/walks.h"
 
@@ -14,5 +13,3 @@ bj_status bj_cache_find_grain(bj_rounds *rounds, size_t *grain_bytes, bj_error *
 /* How far the sweep must go: one walk an octave from the arena downwards, recorded as BJ_CACHE_LOOK. */
 bj_status bj_cache_find_top(bj_rounds *rounds, bj_walk_order order, size_t grain_bytes, double *top_bytes,
                             bj_error *error) BJ_WARN_UNUSED;
-
-#endif

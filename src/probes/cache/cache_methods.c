@@ -80,9 +80,7 @@ static bj_status find_by_servet(const double *x, const double *y, size_t count, 
     bj_servet_options options = {.page_bytes = BJ_MODEL_PAGE_BYTES, .model = variant->model, .scale = variant->scale};
     bj_servet_level *levels = NULL;
     size_t level_count = 0;
-    bj_status status = bj_cache_find_servet_levels(x, y, count, &options, &levels, &level_count, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_cache_find_servet_levels(x, y, count, &options, &levels, &level_count, error));
     for (size_t i = 0; i < level_count; i++) {
         double size = variant->peaks_only ? x[levels[i].peak] : levels[i].size_bytes;
         double latency = y[i == 0 ? 0 : levels[i].first];

@@ -1,6 +1,5 @@
 /* The papers' methods of reading cache levels off a curve, each under its own name. */
-#ifndef BJ_PROBES_CACHE_CACHE_METHODS_H
-#define BJ_PROBES_CACHE_CACHE_METHODS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ typedef struct {
 const bj_cache_method *bj_cache_find_method(const char *name);
 /* Names, default first, NULL-terminated. */
 extern const char *const bj_cache_method_names[];
-
-#endif

@@ -11,11 +11,9 @@ bj_status bj_cache_record(bj_rounds *rounds, const char *id, double bytes, doubl
     bool huge = rounds->pages == BJ_PAGES_HUGE;
     bj_curve_axes axes = {id, "working_set", "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns"};
     bj_curve *curve;
-    bj_status status = bj_kit_open_curve(rounds, &axes, &curve, error);
-    if (status == BJ_OK)
-        status =
-            bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error);
-    return status == BJ_OK ? bj_data_record_sample(curve, bytes, rounds->round, ns, error) : status;
+    BJ_TRY(bj_kit_open_curve(rounds, &axes, &curve, error));
+    BJ_TRY(bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error));
+    return bj_data_record_sample(curve, bytes, rounds->round, ns, error);
 }
 
 static bool is_usable(double number) {

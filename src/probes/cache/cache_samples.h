@@ -1,6 +1,5 @@
 /* The curves of the cache probe: their names and attributes, how they are recorded, and how the analysis takes them. */
-#ifndef BJ_PROBES_CACHE_CACHE_SAMPLES_H
-#define BJ_PROBES_CACHE_CACHE_SAMPLES_H
+#pragma once
 
 #include "probes/cache/cache_methods.h"
 #include "probes/cache/hierarchy.h"
@@ -41,5 +40,3 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
 /* From curves to answers (cache_answer.c). */
 bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                            bj_error *error) BJ_WARN_UNUSED;
-
-#endif

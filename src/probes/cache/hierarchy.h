@@ -3,8 +3,7 @@
  * The rounds are summed up by a low quantile, the levels found in that curve; then whole rounds are drawn again and
  * again, and what the levels do under that gives intervals and support. A curve of a single round (somebody's
  * table) has no rounds to draw: there every point is left out once instead. */
-#ifndef BJ_PROBES_CACHE_HIERARCHY_H
-#define BJ_PROBES_CACHE_HIERARCHY_H
+#pragma once
 
 #include "probes/cache/level_capacity.h"
 #include "probes/kit/estimate.h"
@@ -47,5 +46,3 @@ typedef struct {
 /* With curves.levels_only there is no resampling, and no capacities. */
 bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found,
                                  bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,7 +1,6 @@
 /* The capacity that explains a level's edge best: by the ramp of the walk, by walks with several visits a line, or by
  * both. */
-#ifndef BJ_PROBES_CACHE_LEVEL_CAPACITY_H
-#define BJ_PROBES_CACHE_LEVEL_CAPACITY_H
+#pragma once
 
 #include "probes/cache/round_summary.h"
 
@@ -22,5 +21,3 @@ void bj_cache_fit_edge(bj_round_summary *s, const bj_level_set *set, size_t inde
 /* The same by the ramp alone and the model of a first fit, near its capacity, for resamples; false: it does not fit. */
 bool bj_cache_refit_edge(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_occupancy *first,
                          double *scratch, bj_occupancy *fit);
-
-#endif

@@ -3,8 +3,7 @@
  * Plateaus are where the log-log slope has a valley, edges where it has a peak. Not every edge is a cache: a TLB's
  * reach makes one too, but a TLB entry serves many lines, so its misses set in gradually and cost a fraction of what
  * they are added to. Where the TLB's cost was measured and taken off, small edges count as well. */
-#ifndef BJ_PROBES_CACHE_LEVELS_H
-#define BJ_PROBES_CACHE_LEVELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void bj_cache_measure_level_size(const double *x, const double *y, size_t count,
 /* Makes one level of level `index` and the next: the plateau between them was none. x and y are what the levels were
  * found in. */
 void bj_cache_merge_levels(const double *x, const double *y, size_t count, size_t index, bj_level_set *set);
-
-#endif

@@ -5,8 +5,7 @@
  * so that it need not be known); with contiguous frames n is K x / C, rounded down in some sets and up in the others.
  * A set that holds no more than K lines always hits. What one that holds more does in a cyclic walk depends on the
  * replacement, and is listed below. */
-#ifndef BJ_PROBES_CACHE_OCCUPANCY_H
-#define BJ_PROBES_CACHE_OCCUPANCY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ bool bj_cache_fit_occupancy(const bj_occupancy_request *request, bj_occupancy *f
  * 1 is what counts as nothing on a ramp as high as these points. */
 double bj_cache_misfit_occupancy(const bj_occupancy *fit, const double *x, const double *y, const double *error,
                                  size_t count);
-
-#endif

@@ -191,17 +191,16 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
                           .order = run->method->order,
                           .grain_bytes = point->kind.grain_bytes,
                           .one_in = point->kind.one_in};
-    bj_status status = bj_kit_walk_point(&run->rounds, &walk, &ns, error);
-    return status == BJ_OK ? bj_cache_record(&run->rounds, point->kind.curve, point->x, ns, error) : status;
+    BJ_TRY(bj_kit_walk_point(&run->rounds, &walk, &ns, error));
+    return bj_cache_record(&run->rounds, point->kind.curve, point->x, ns, error);
 }
 
 /* What late rounds must know. */
 static bj_status note_explored(cache_run *run, bj_error *error) {
     bj_rounds *rounds = &run->rounds;
-    bj_status status = bj_kit_keep_fact(rounds, BJ_CACHE_WALK, GRAIN, (double)run->grain_bytes, error);
-    if (status == BJ_OK)
-        status = bj_kit_keep_fact(rounds, BJ_CACHE_WALK, TOP, (double)rounds->arena_bytes, error);
-    return status == BJ_OK ? bj_kit_keep_fact(rounds, BJ_CACHE_WALK, REPEATED, rounds->repetitions, error) : status;
+    BJ_TRY(bj_kit_keep_fact(rounds, BJ_CACHE_WALK, GRAIN, (double)run->grain_bytes, error));
+    BJ_TRY(bj_kit_keep_fact(rounds, BJ_CACHE_WALK, TOP, (double)rounds->arena_bytes, error));
+    return bj_kit_keep_fact(rounds, BJ_CACHE_WALK, REPEATED, rounds->repetitions, error);
 }
 
 /* After two rounds an edge is seen, after four it is seen better. */

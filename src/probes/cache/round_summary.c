@@ -302,9 +302,7 @@ bj_status bj_cache_find_in_rounds(bj_round_summary *s, const size_t *index, size
     remove_tlb_cost(s);
     if (q->finder != NULL)
         return q->finder(s->x, s->y, s->count, q->finder_context, found, error);
-    bj_status status = bj_cache_find_levels(s->x, s->own, s->count, &s->hints, found, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_cache_find_levels(s->x, s->own, s->count, &s->hints, found, error));
     make_monotone(s);
     /* Fewer rounds than the errors are of have larger ones. */
     if (!q->levels_only)

@@ -3,8 +3,7 @@
  *
  * The TLB's cost, told by the twins, is taken off before levels are looked for. Sizes are read off the curve as it was,
  * since a program pays for both. */
-#ifndef BJ_PROBES_CACHE_ROUND_SUMMARY_H
-#define BJ_PROBES_CACHE_ROUND_SUMMARY_H
+#pragma once
 
 #include "data/curve.h"
 #include "probes/cache/levels.h"
@@ -70,5 +69,3 @@ double bj_cache_find_ramp_begin(const bj_level *level);
 bool bj_cache_explains_ramp(const bj_occupancy *fit, const bj_level *level);
 /* The mean of sorted samples without what lies far above the rest. */
 double bj_cache_average_fenced(const double *sorted, size_t count);
-
-#endif

@@ -4,8 +4,7 @@
  * For the size, pages land on random page sets of the cache (a way holds CS / (K * PS) of them); a page set with more
  * than K pages misses. The ways K and the size CS whose predicted misses diverge least from the measured ramp are the
  * answer. */
-#ifndef BJ_PROBES_CACHE_SERVET_H
-#define BJ_PROBES_CACHE_SERVET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_cou
 bj_status bj_cache_find_servet_levels(const double *size_bytes, const double *latency, size_t count,
                                       const bj_servet_options *options, bj_servet_level **levels, size_t *level_count,
                                       bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,7 +1,6 @@
 /* What the TLB adds to a walk, by the twins: as many lines spread one a page and packed into fewer pages cost the
  * caches the same, so the difference is the TLB's. */
-#ifndef BJ_PROBES_CACHE_TWIN_COST_H
-#define BJ_PROBES_CACHE_TWIN_COST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void bj_cache_sum_twin_cost(const double *more, size_t count, bj_twin_cost *twin
 double bj_cache_predict_tlb_cost(const bj_twin_cost *twin, double x);
 /* How wrong that may be. */
 double bj_cache_predict_tlb_error(const bj_twin_cost *twin, double x);
-
-#endif

@@ -57,8 +57,8 @@ static double find_contexts(void *argument, const size_t *index, size_t count) {
 }
 
 bj_status bj_contexts_find_delay(const bj_curve *curve, bj_delay *delay, bool *is_found, bj_error *error) {
-    curve_context context;
-    BJ_TRY(open_context(curve, &context, error));
+    curve_context context = {.paper = false};
+    BJ_TRY(bj_kit_open_summary(&context.points, curve, error));
     *is_found = !isnan(find_contexts(&context, NULL, curve->round_count));
     *delay = context.delay;
     bj_kit_close_summary(&context.points);

@@ -108,9 +108,7 @@ static void fill_first(bj_answer *answer, const all_seen *seen) {
 static bj_status answer_line(const all_seen *seen, bj_answers *answers, bj_error *error) {
     bj_answer *answer;
     double walks = seen->walks.bytes.value, sharing = seen->sharing.bytes.value;
-    bj_status status = bj_data_put_answer(answers, "cache.line_bytes", "bytes", &answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_data_put_answer(answers, "cache.line_bytes", "bytes", &answer, error));
     bj_data_cite_curve(answer, BJ_LINE_FIRST);
     if (!isnan(sharing))
         bj_data_cite_curve(answer, BJ_LINE_SHARING);
@@ -189,9 +187,7 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
 
 static bj_status answer_fetch(const bj_curve *curve, const seen_extent *memory, bj_answers *answers, bj_error *error) {
     bj_answer *answer;
-    bj_status status = bj_data_put_answer(answers, "cache.fetch_bytes", "bytes", &answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_data_put_answer(answers, "cache.fetch_bytes", "bytes", &answer, error));
     name_method(answer, "paper_pairs");
     if (isnan(memory->bytes.value)) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",

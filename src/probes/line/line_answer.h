@@ -1,6 +1,5 @@
 /* The analysis of the line probe, and the names of its curves. */
-#ifndef BJ_PROBES_LINE_LINE_ANSWER_H
-#define BJ_PROBES_LINE_LINE_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -23,5 +22,3 @@ double bj_line_find_extent(const bj_curve *curve, size_t level, const bj_answers
 
 bj_status bj_line_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                           bj_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Constants of the line probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
-#ifndef BJ_PROBES_LINE_LINE_CONSTANTS_H
-#define BJ_PROBES_LINE_LINE_CONSTANTS_H
+#pragma once
 
 /* The rise that counts, as a share of what one more miss costs. In the first level's walk a second access misses or
  * not: half. At outer levels a prefetcher of the next line spares every second miss, since pairs go both ways: less
@@ -24,5 +23,3 @@
 #define POINTS_NEEDED 3u
 /* Of a table: steps beside the biggest that leave no doubt, as a share of it. */
 #define CLEAR_STEP 0.25
-
-#endif

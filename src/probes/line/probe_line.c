@@ -131,9 +131,7 @@ static bj_status walk_pairs(line_run *run, const line_point *point, double *ns, 
     bool paper = point->level == MEMORY;
     size_t cells = paper ? 0 : count_cells(run, point->level);
     size_t room = paper ? run->rounds.arena_bytes / run->line_bytes : 3 * cells;
-    bj_status status = bj_kit_reserve_places(&run->rounds, room, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_reserve_places(&run->rounds, room, error));
     size_t count = paper ? order_paper_pairs(run, point->extent) : order_pairs(run, cells, point->extent);
     return bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error);
 }
@@ -191,9 +189,9 @@ static bj_status measure_point(line_run *run, const line_point *point, bj_error 
         axes.id = BJ_LINE_MEMORY;
     else
         snprintf(id, sizeof id, BJ_LINE_LEVEL, point->level);
-    bj_status status = point->level == SHARING ? bounce(run, run->partner, point->extent, &ns, error)
-                                               : walk_pairs(run, point, &ns, error);
-    return status == BJ_OK ? bj_kit_record(&run->rounds, &axes, (double)point->extent, ns, error) : status;
+    BJ_TRY(point->level == SHARING ? bounce(run, run->partner, point->extent, &ns, error)
+                                   : walk_pairs(run, point, &ns, error));
+    return bj_kit_record(&run->rounds, &axes, (double)point->extent, ns, error);
 }
 
 static bj_status measure_points(void *context, const uint32_t *points, size_t count, bj_error *error) {
@@ -287,10 +285,9 @@ static bj_status measure_levels(line_run *run, double progress_to, bj_error *err
                                 .measure = measure_points};
     if (request->more_rounds > 0)
         recall(run);
-    bj_status status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
-    if (status == BJ_OK)
-        status = bj_kit_keep_fact(&run->rounds, BJ_LINE_FIRST, LINE_BYTES, (double)run->line_bytes, error);
-    return status == BJ_OK ? bj_kit_keep_fact(&run->rounds, BJ_LINE_SHARING, PARTNER_CPU, run->partner, error) : status;
+    BJ_TRY(bj_kit_run_rounds(&run->rounds, &run->plan, error));
+    BJ_TRY(bj_kit_keep_fact(&run->rounds, BJ_LINE_FIRST, LINE_BYTES, (double)run->line_bytes, error));
+    return bj_kit_keep_fact(&run->rounds, BJ_LINE_SHARING, PARTNER_CPU, run->partner, error);
 }
 
 /* The buffer beyond all caches; 0: none is allowed. */

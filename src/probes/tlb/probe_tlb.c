@@ -187,8 +187,8 @@ static bj_status measure_inside(tlb_run *run, bj_error *error) {
 
 static bj_status finish_huge_round(void *context, bj_error *error) {
     tlb_run *run = context;
-    bj_status status = run->rounds.round == 1 ? refine(run, &first_refinement, error) : BJ_OK;
-    return status == BJ_OK ? measure_inside(run, error) : status;
+    BJ_TRY(run->rounds.round == 1 ? refine(run, &first_refinement, error) : BJ_OK);
+    return measure_inside(run, error);
 }
 
 /* A grid, or the points of the rounds that are there already. */

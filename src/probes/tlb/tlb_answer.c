@@ -61,11 +61,8 @@ static void estimate_levels(tlb_answer *a) {
 /* An answer of a level, or of all of them where `level` is 0. */
 static bj_status put(const tlb_answer *a, size_t level, const char *name, const char *unit, bj_answer **answer,
                      bj_error *error) {
-    bj_status status = level == 0
-                           ? bj_kit_put_answer(a->answers, unit, answer, error, "%s.%s", a->prefix, name)
-                           : bj_kit_put_answer(a->answers, unit, answer, error, "%s.L%zu.%s", a->prefix, level, name);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(level == 0 ? bj_kit_put_answer(a->answers, unit, answer, error, "%s.%s", a->prefix, name)
+                      : bj_kit_put_answer(a->answers, unit, answer, error, "%s.L%zu.%s", a->prefix, level, name));
     bj_data_cite_curve(*answer, a->twins.spread->id);
     bj_data_cite_curve(*answer, a->twins.packed->id);
     return BJ_OK;
@@ -75,9 +72,7 @@ static bj_status answer_count(const tlb_answer *a, bj_error *error) {
     size_t count = a->twins.found.count;
     bool looked_far = a->twins.all.pages[a->twins.all.count - 1] >= BJ_TLB_LOOKED_FAR;
     bj_answer *levels;
-    bj_status status = put(a, 0, "levels", "count", &levels, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, 0, "levels", "count", &levels, error));
     levels->value = (double)count;
     /* The last one's is the least of all. */
     levels->confidence = looked_far ? a->confidence[count - 1] : BJ_CONFIDENCE_LOW;

@@ -1,6 +1,5 @@
 /* From the walks of the TLB probe to its answers. */
-#ifndef BJ_PROBES_TLB_TLB_ANSWER_H
-#define BJ_PROBES_TLB_TLB_ANSWER_H
+#pragma once
 
 #include "probes/probe.h"
 
@@ -11,5 +10,3 @@ bj_status bj_tlb_analyse(const bj_curves *samples, const bj_analyse_request *req
 /* The same from one curve without twins. */
 bj_status bj_tlb_analyse_table(const bj_curve *curve, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) BJ_WARN_UNUSED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Every constant of the TLB probe's analysis, with the reason for its value. Those of the measuring plan are in
  * probe_tlb.c. */
-#ifndef BJ_PROBES_TLB_TLB_CONSTANTS_H
-#define BJ_PROBES_TLB_TLB_CONSTANTS_H
+#pragma once
 
 #define BJ_TLB_LEVELS_MAX 4u
 #define BJ_TLB_POINTS_MAX 512u
@@ -103,5 +102,3 @@
 #define BJ_TLB_TABLE_CACHE_BEGIN 1.1
 #define BJ_TLB_TABLE_CACHE_FIRST 0.6
 #define BJ_TLB_TABLE_CACHE_GROWTH 2.0
-
-#endif

@@ -5,8 +5,7 @@
  * misses is nothing up to E, (n - E)(w + 1) / n on the ramp, and all from E + E / w on. The twin has the same share for
  * its own pages, and the cost is the difference of the two, summed over the levels. Levels are added one by one, the
  * one that explains most first, and then adjusted to each other. */
-#ifndef BJ_PROBES_TLB_TLB_LEVELS_H
-#define BJ_PROBES_TLB_TLB_LEVELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ double bj_tlb_predict_misses(double entries, double ways, double pages);
 void bj_tlb_fit_levels(const bj_tlb_curve *curve, double least_sigmas, double least_share, bj_tlb_levels *found);
 /* The same number of levels, each near to where it is: for resamples. */
 void bj_tlb_refit_levels(const bj_tlb_curve *curve, bj_tlb_levels *found);
-
-#endif

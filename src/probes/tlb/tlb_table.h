@@ -5,8 +5,7 @@
  * / page pages fill it, or W where its ways are shorter than a page. A rise that begins up to there and ends at four
  * fifths of it or later is the cache's, with all that follows without a flat between; so is what leads there in growing
  * rises. The other rises are the TLB's. The answer is the last number of pages before each. */
-#ifndef BJ_PROBES_TLB_TLB_TABLE_H
-#define BJ_PROBES_TLB_TLB_TABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ typedef struct {
 
 /* Returns how many. */
 size_t bj_tlb_find_table_levels(const bj_tlb_table *table, bj_tlb_table_level levels[BJ_TLB_TABLE_LEVELS_MAX]);
-
-#endif

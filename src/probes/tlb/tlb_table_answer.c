@@ -35,10 +35,8 @@ static size_t list_cache_pages(const bj_answers *known, double *pages) {
 /* Not by the method that the runner would fill in. `level` 0: an answer about all of them. */
 static bj_status put(const table_answer *a, size_t level, const char *name, const char *unit, bj_answer **answer,
                      bj_error *error) {
-    bj_status status = level == 0 ? bj_kit_put_answer(a->answers, unit, answer, error, "tlb.%s", name)
-                                  : bj_kit_put_answer(a->answers, unit, answer, error, "tlb.L%zu.%s", level, name);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(level == 0 ? bj_kit_put_answer(a->answers, unit, answer, error, "tlb.%s", name)
+                      : bj_kit_put_answer(a->answers, unit, answer, error, "tlb.L%zu.%s", level, name));
     snprintf((*answer)->method, sizeof(*answer)->method, "unexplained_steps/%u", BJ_TLB_REVISION);
     bj_data_cite_curve(*answer, a->id);
     return BJ_OK;
@@ -51,9 +49,7 @@ static bj_status answer_miss(const table_answer *a, size_t level, double rise, b
                 : strcmp(unit, "ns") == 0 ? 1
                                           : bj_kit_find_number(a->request->earlier, "op.int32.add.latency_ns");
     bj_answer *answer;
-    bj_status status = put(a, level, "miss_ns", "ns", &answer, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, level, "miss_ns", "ns", &answer, error));
     if (isnan(ns))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
                       unit == NULL ? "the unit of the times is not known" : "the clock is not known");
@@ -66,9 +62,7 @@ static bj_status answer_miss(const table_answer *a, size_t level, double rise, b
 static bj_status answer_level(const table_answer *a, const bj_tlb_table *table, const bj_tlb_table_level *found,
                               size_t level, bj_confidence confidence, bj_error *error) {
     bj_answer *entries;
-    bj_status status = put(a, level, "entries", "count", &entries, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(put(a, level, "entries", "count", &entries, error));
     entries->value = table->pages[found->before];
     entries->confidence = confidence;
     /* Between two points of the table nothing is known. */

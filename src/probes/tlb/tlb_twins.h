@@ -1,7 +1,6 @@
 /* The walks of the TLB probe: one line on each of n pages (spread), and twins of as many lines in fewer pages (packed).
  * Both load the caches alike, so the difference of their times is the TLB's. */
-#ifndef BJ_PROBES_TLB_TLB_TWINS_H
-#define BJ_PROBES_TLB_TLB_TWINS_H
+#pragma once
 
 #include "data/curve.h"
 #include "probes/tlb/tlb_levels.h"
@@ -35,5 +34,3 @@ bj_status bj_tlb_read_twins(const bj_curve *spread, const bj_curve *packed, bj_t
 bool bj_tlb_refit_rounds(const bj_tlb_twins *twins, const size_t *index, size_t count, bj_tlb_levels *found);
 /* By how much the packed twin's time grows across an edge: it has a fraction of the pages, so the caches do that. */
 double bj_tlb_measure_caches(const bj_tlb_twins *twins, double entries);
-
-#endif

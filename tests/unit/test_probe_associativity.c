@@ -135,6 +135,29 @@ static void test_few_rounds(void **state) {
     expect_ways(&made, 8, BJ_CONFIDENCE_LOW);
 }
 
+/* As only a file can have it: the second curve of a walk agrees with the others, the first has no such points. */
+static void test_two_curves_of_a_walk(void **state) {
+    (void)state;
+    fixture made;
+    bj_error error = {""};
+    bj_curve *curve;
+    const bj_conflict_walk walk = {1, 4096, 1, 256};
+    open_fixture(&made);
+    put_time(&made, &walk, 3, 0, 4.05);
+    assert_int_equal(bj_data_add_curve(&made.samples, "again", "associativity", &curve, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, "level", 1, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, "stride_bytes", 4096, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, "sets", 1, &error), BJ_OK);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        assert_int_equal(bj_data_record_sample(curve, 8, round, 4.05, &error), BJ_OK);
+        assert_int_equal(bj_data_record_sample(curve, 9, round, 12, &error), BJ_OK);
+    }
+    put_curve(&made, 8192, 1, 8, 12);
+    put_curve(&made, 4096, 2, 8, 12);
+    put_curve(&made, 8192, 2, 8, 12);
+    expect_ways(&made, 8, BJ_CONFIDENCE_HIGH);
+}
+
 static void test_another_capacity(void **state) {
     (void)state;
     fixture made;
@@ -236,6 +259,7 @@ int main(void) {
         cmocka_unit_test(test_an_odd_stride_that_shows_fewer),
         cmocka_unit_test(test_rounds_that_disagree),
         cmocka_unit_test(test_few_rounds),
+        cmocka_unit_test(test_two_curves_of_a_walk),
         cmocka_unit_test(test_another_capacity),
         cmocka_unit_test(test_twins),
         cmocka_unit_test(test_tables),

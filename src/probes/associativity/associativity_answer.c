@@ -16,7 +16,7 @@
 #define CURVES_MAX 256u
 /* More add nothing. */
 #define ROUNDS_MAX 64u
-#define AGREEING 4u
+#define AGREEING BJ_ASSOCIATIVITY_AGREEING
 
 static size_t read_attribute(const bj_curve *curve, const char *name) {
     double number = 0;
@@ -168,7 +168,7 @@ static bj_conflict_walk vary_walk(bj_conflict_walk walk, unsigned i) {
 
 /* ways 0: they do not. */
 static bj_associativity_found find_agreement(const seen_curve *seen, size_t count, const seen_curve *first) {
-    bj_associativity_found found = {true, first->fits, false, first->curve, first->walk, first->rounds};
+    bj_associativity_found found = {true, first->fits, false, {first->curve}, first->walk, first->rounds};
     for (unsigned i = 1; i < AGREEING; i++) {
         bj_conflict_walk walk = vary_walk(first->walk, i);
         size_t k = 0;
@@ -176,6 +176,7 @@ static bj_associativity_found find_agreement(const seen_curve *seen, size_t coun
             k++;
         if (k == count || seen[k].fits != first->fits)
             return (bj_associativity_found){.tested = true};
+        found.curves[i] = seen[k].curve;
         found.rounds = seen[k].rounds < found.rounds ? seen[k].rounds : found.rounds;
     }
     return found;
@@ -217,8 +218,7 @@ void bj_associativity_find(const bj_curves *samples, const bj_answers *earlier, 
 
 /* The four curves at the ways that they agree on and at one line more. */
 typedef struct {
-    double ways;
-    const bj_curve *curves[AGREEING];
+    const bj_associativity_found *found;
     size_t points[AGREEING]; /* the next is that of one more */
     bj_associativity_limits limits[AGREEING][2];
 } agreement;
@@ -228,22 +228,21 @@ static double confirm_ways(void *context, const size_t *index, size_t count) {
     size_t rounds = count < ROUNDS_MAX ? count : ROUNDS_MAX;
     for (unsigned i = 0; i < AGREEING; i++) {
         const bj_associativity_limits *limits = agreed->limits[i];
-        if (judge_point(agreed->curves[i], agreed->points[i], &limits[0], index, rounds) != FITS ||
-            judge_point(agreed->curves[i], agreed->points[i] + 1, &limits[1], index, rounds) != MISSES)
+        if (judge_point(agreed->found->curves[i], agreed->points[i], &limits[0], index, rounds) != FITS ||
+            judge_point(agreed->found->curves[i], agreed->points[i] + 1, &limits[1], index, rounds) != MISSES)
             return NAN;
     }
-    return agreed->ways;
+    return agreed->found->ways;
 }
 
 /* How often other rounds would have shown the same ways. What the TLB costs is taken from all rounds. */
 static bj_status estimate_ways(const bj_curves *samples, const bj_analyse_request *request,
                                const bj_associativity_found *found, bj_estimate *ways, bj_error *error) {
-    agreement agreed = {.ways = found->ways};
+    agreement agreed = {.found = found};
     bj_estimate_request resampling = {.seed = request->seed, .statistic = confirm_ways, .context = &agreed};
     for (unsigned i = 0; i < AGREEING; i++) {
         bj_conflict_walk walk = vary_walk(found->walk, i);
-        const bj_curve *curve = i > 0 ? find_curve(samples, &walk) : found->curve;
-        agreed.curves[i] = curve;
+        const bj_curve *curve = found->curves[i];
         agreed.points[i] = find_x(curve, found->ways);
         for (unsigned k = 0; k < 2; k++)
             agreed.limits[i][k] = bj_associativity_find_limits(samples, request->earlier, &walk, found->ways + k);
@@ -300,14 +299,14 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
     if (status != BJ_OK)
         return status;
     bj_associativity_find(samples, request->earlier, level, &found);
-    *known = found.ways > 0 && !found.contradicted;
+    *known = found.curves[0] != NULL && !found.contradicted;
     if (!*known) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
                       found.tested ? "conflict tests disagree: probably a hashed index"
                                    : say_why_untested(level, nearer_known));
         return BJ_OK;
     }
-    bj_data_cite_curve(answer, found.curve->id);
+    bj_data_cite_curve(answer, found.curves[0]->id);
     status = estimate_ways(samples, request, &found, &ways, error);
     if (status == BJ_OK)
         fill_answer(answer, &found, &ways, request->earlier, shared);

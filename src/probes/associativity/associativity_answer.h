@@ -32,12 +32,13 @@ bj_associativity_limits bj_associativity_find_limits(const bj_curves *samples, c
 
 /* What the curves of a level agree on: four of them, at the stride and its double, in so many sets and twice as many.
  */
+#define BJ_ASSOCIATIVITY_AGREEING 4u
 typedef struct {
-    bool tested;           /* the level has curves */
-    double ways;           /* 0: they agree on nothing */
-    bool contradicted;     /* some other stride shows fewer */
-    const bj_curve *curve; /* with the shortest stride and the fewest sets of the four, */
-    bj_conflict_walk walk; /* which is this */
+    bool tested;       /* the level has curves */
+    double ways;       /* 0: they agree on nothing, and there are no such curves */
+    bool contradicted; /* some other stride shows fewer */
+    const bj_curve *curves[BJ_ASSOCIATIVITY_AGREEING];
+    bj_conflict_walk walk; /* of the first of them: the shortest stride and the fewest sets */
     size_t rounds;         /* that have these ways and one more, in each of the four */
 } bj_associativity_found;
 

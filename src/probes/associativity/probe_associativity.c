@@ -306,7 +306,7 @@ static bj_status confirm_late(ways_run *run, bj_error *error) {
     /* An outer level without huge pages would be another experiment. */
     run->rounds.pages_fixed = run->level > 1;
     const conflict agreed = {found.walk.stride_bytes, found.walk.sets, (size_t)found.ways};
-    return confirm(run, &agreed, found.curve->round_count, error);
+    return confirm(run, &agreed, found.curves[0]->round_count, error);
 }
 
 static bj_status measure_level(ways_run *run, bj_error *error) {

@@ -368,7 +368,7 @@ static int write_blanks(int descriptor, size_t length) {
     return number;
 }
 
-bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) {
+bj_status bj_base_prepare_path(const char *path, size_t bytes, bj_error *error) {
     char *target = NULL, *temporary = NULL;
     BJ_TRY(follow_links(path, &target, error));
     remove_leftovers(target);

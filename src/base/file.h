@@ -21,4 +21,4 @@ bj_status bj_base_write_file_atomically(const char *path, const char *text, size
                                         bj_error *error) BJ_WARN_UNUSED;
 /* Before work whose result is to be written to the regular or new file `path`: tries whether its folder takes a file
  * of so many bytes, and removes what killed writers of that very file left there. */
-bj_status bj_base_prepare_place(const char *path, size_t bytes, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_base_prepare_path(const char *path, size_t bytes, bj_error *error) BJ_WARN_UNUSED;

@@ -73,7 +73,7 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
         return BJ_OK;
     if (stat(path, &about) != 0) {
         *is_file = true;
-        return errno == ENOENT ? bj_base_prepare_place(path, TRIAL_BYTES, error) : refuse_output(path, errno, error);
+        return errno == ENOENT ? bj_base_prepare_path(path, TRIAL_BYTES, error) : refuse_output(path, errno, error);
     }
     if (S_ISDIR(about.st_mode))
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: is a folder, expected a file", path);
@@ -89,5 +89,5 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
     if (file < 0)
         return refuse_output(path, errno, error);
     close(file);
-    return bj_base_prepare_place(path, TRIAL_BYTES, error);
+    return bj_base_prepare_path(path, TRIAL_BYTES, error);
 }

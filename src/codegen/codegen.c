@@ -13,25 +13,25 @@ typedef struct {
     const char *type; /* NULL: every integer, or every floating-point type */
     bool is_float;
     const char *operation, *then;
-    unsigned streams;
+    unsigned abreast;
 } entry;
 
 /* A remainder is smaller than its divisor and repeated roots end at 1, so chains of these alone would run out of
  * digits: an addition or a multiplication brings the value back. The other pairs show that a chain of two operations
  * takes as long as both. */
 static const entry chains[] = {
-    {NULL, false, "add", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, false, "sub", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, false, "mul", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, false, "div", "add", BJ_CODEGEN_STREAMS},
-    {NULL, false, "mod", "add", BJ_CODEGEN_STREAMS},
-    {NULL, false, "shift", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, true, "add", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, true, "sub", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, true, "mul", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, true, "div", NULL, BJ_CODEGEN_STREAMS},
-    {NULL, true, "sqrt", "mul", BJ_CODEGEN_STREAMS},
-    {NULL, true, "fma", NULL, BJ_CODEGEN_STREAMS},
+    {NULL, false, "add", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, false, "sub", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, false, "mul", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, false, "div", "add", BJ_CODEGEN_ABREAST},
+    {NULL, false, "mod", "add", BJ_CODEGEN_ABREAST},
+    {NULL, false, "shift", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, true, "add", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, true, "sub", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, true, "mul", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, true, "div", NULL, BJ_CODEGEN_ABREAST},
+    {NULL, true, "sqrt", "mul", BJ_CODEGEN_ABREAST},
+    {NULL, true, "fma", NULL, BJ_CODEGEN_ABREAST},
     {"int32", false, "add", "mul", 1},
     {"int64", false, "mul", "sub", 1},
     {"int32", false, "div", "mul", 1},
@@ -59,7 +59,7 @@ static bool is_entry_of(const entry *entry, const bj_codegen_type *type) {
     return entry->type != NULL ? strcmp(entry->type, type->name) == 0 : entry->is_float == type->is_float;
 }
 
-size_t bj_codegen_count_units(void) {
+size_t bj_codegen_count_familys(void) {
     size_t count = LIVE_COUNT;
     for (size_t t = 0; t < TYPE_COUNT; t++)
         for (size_t e = 0; e < ENTRY_COUNT; e++)
@@ -67,20 +67,20 @@ size_t bj_codegen_count_units(void) {
     return count;
 }
 
-bj_codegen_unit bj_codegen_unit_at(size_t number) {
+bj_codegen_family bj_codegen_family_at(size_t number) {
     size_t seen = 0;
     for (size_t t = 0; t < TYPE_COUNT; t++)
         for (size_t e = 0; e < ENTRY_COUNT; e++)
             if (is_entry_of(&chains[e], &types[t]) && seen++ == number)
-                return (bj_codegen_unit){BJ_CODEGEN_CHAINS, &types[t], chains[e].operation, chains[e].then,
-                                         chains[e].streams};
-    return (bj_codegen_unit){BJ_CODEGEN_LIVE, find_type(live_types[(number - seen) % LIVE_COUNT]), "", NULL, 0};
+                return (bj_codegen_family){BJ_CODEGEN_CHAINS, &types[t], chains[e].operation, chains[e].then,
+                                           chains[e].abreast};
+    return (bj_codegen_family){BJ_CODEGEN_LIVE, find_type(live_types[(number - seen) % LIVE_COUNT]), "", NULL, 0};
 }
 
-bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
-                          size_t *number) {
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
+bool bj_codegen_find_family(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
+                            size_t *number) {
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
         if (unit.kind == kind && strcmp(unit.type->name, type) == 0 && strcmp(unit.operation, operation) == 0 &&
             strcmp(unit.then != NULL ? unit.then : "", then != NULL ? then : "") == 0) {
             *number = i;
@@ -90,11 +90,11 @@ bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *op
     return false;
 }
 
-bool bj_codegen_uses(const bj_codegen_unit *unit, const char *operation) {
+bool bj_codegen_uses(const bj_codegen_family *unit, const char *operation) {
     return strcmp(unit->operation, operation) == 0 || (unit->then != NULL && strcmp(unit->then, operation) == 0);
 }
 
-void bj_codegen_name_unit(const bj_codegen_unit *unit, char *name, size_t room) {
+void bj_codegen_name_family(const bj_codegen_family *unit, char *name, size_t room) {
     if (unit->kind == BJ_CODEGEN_LIVE)
         snprintf(name, room, "live_%s", unit->type->name);
     else
@@ -121,10 +121,10 @@ void bj_codegen_name_file(const bj_codegen_file *file, char *name, size_t room) 
         snprintf(name, room, "%s_%s.c", file->kind == BJ_CODEGEN_LIVE ? "live" : "op", file->type->name);
 }
 
-unsigned bj_codegen_count_steps(unsigned streams, bool twice) {
+unsigned bj_codegen_count_steps(unsigned abreast, bool twice) {
     /* 32 operations or a few more: an addition a fifth of a cycle makes that six cycles, beside one or two for the
      * loop, whose share the difference of both unrolls takes off. More would only take longer to compile. */
-    unsigned steps = 2 * ((16 + streams - 1) / streams);
+    unsigned steps = 2 * ((16 + abreast - 1) / abreast);
     return twice ? 2 * steps : steps;
 }
 

@@ -14,7 +14,7 @@
 #include "base/status.h"
 
 /* Chains side by side, at most. */
-#define BJ_CODEGEN_STREAMS 20u
+#define BJ_CODEGEN_ABREAST 20u
 /* Variables that live at once. */
 #define BJ_CODEGEN_LIVE_LEAST 3u
 #define BJ_CODEGEN_LIVE_MOST 132u
@@ -37,8 +37,8 @@ typedef struct {
     const bj_codegen_type *type;
     const char *operation; /* "add"; of live variables "" */
     const char *then;      /* the second operation; NULL: none */
-    unsigned streams;      /* there are kernels for 1 to so many; of live variables 0 */
-} bj_codegen_unit;
+    unsigned abreast;      /* there are kernels for 1 to so many; of live variables 0 */
+} bj_codegen_family;
 
 /* A file of the generated source: one kind and type, or the index. */
 typedef struct {
@@ -46,15 +46,15 @@ typedef struct {
     const bj_codegen_type *type; /* NULL: the index */
 } bj_codegen_file;
 
-size_t bj_codegen_count_units(void);
-bj_codegen_unit bj_codegen_unit_at(size_t number);
+size_t bj_codegen_count_familys(void);
+bj_codegen_family bj_codegen_family_at(size_t number);
 /* False: there is none. `then` may be NULL. */
-bool bj_codegen_find_unit(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
-                          size_t *number);
+bool bj_codegen_find_family(bj_codegen_kind kind, const char *type, const char *operation, const char *then,
+                            size_t *number);
 /* Whether a step of the chain has that operation. */
-bool bj_codegen_uses(const bj_codegen_unit *unit, const char *operation);
+bool bj_codegen_uses(const bj_codegen_family *unit, const char *operation);
 /* "op_int32_add", "op_double_sqrt_mul", "live_float": what its table is called in the source, after "bj_generated_". */
-void bj_codegen_name_unit(const bj_codegen_unit *unit, char *name, size_t room);
+void bj_codegen_name_family(const bj_codegen_family *unit, char *name, size_t room);
 
 size_t bj_codegen_count_files(void);
 bj_codegen_file bj_codegen_file_at(size_t number);
@@ -64,14 +64,14 @@ void bj_codegen_name_file(const bj_codegen_file *file, char *name, size_t room);
 void bj_codegen_write_file(const bj_codegen_file *file, FILE *out);
 
 /* Steps of each stream in one pass of a chain's loop: even, and exactly twice as many when unrolled twice. */
-unsigned bj_codegen_count_steps(unsigned streams, bool twice);
+unsigned bj_codegen_count_steps(unsigned abreast, bool twice);
 /* Times that each of so many live variables is added to in one pass. */
 unsigned bj_codegen_count_sweeps(unsigned variables);
 
 /* What a chain starts from (an element a stream) and goes on with. In range for as long as it may run: integers wrap or
  * come back, and floating point neither grows to infinity nor shrinks to denormal numbers. */
-void bj_codegen_fill_operands(const bj_codegen_unit *unit, void *starts, void *operands);
-/* The values of all streams after so many steps, or of all variables after so many sweeps: computed one operation at a
- * time, for comparison with what a kernel returns. */
-void bj_codegen_compute_result(const bj_codegen_unit *unit, size_t values_count, size_t steps, const void *operands,
+void bj_codegen_fill_operands(const bj_codegen_family *unit, void *starts, void *operands);
+/* The values of all chains abreast after so many steps, or of all variables after so many sweeps: computed one
+ * operation at a time, for comparison with what a kernel returns. */
+void bj_codegen_compute_result(const bj_codegen_family *unit, size_t values_count, size_t steps, const void *operands,
                                void *values);

@@ -1,7 +1,7 @@
 /* The text of the generated kernels.
  *
  * Chains: HIDE is an empty asm statement that pretends to change its variable. It emits nothing; it only keeps the
- * compiler from folding a thousand additions into one multiplication, from vectorising the streams and from contracting
+ * compiler from folding a thousand additions into one multiplication, from vectorising the abreast and from contracting
  * a product with a sum. Operands are hidden too, so they are registers or memory, never immediates, which newer cores
  * add for free. Unsigned types where the operation may wrap: the instruction is the same, the behaviour defined.
  *
@@ -75,7 +75,7 @@ static const operation_text *find_text(const char *operation) {
 }
 
 /* Signed where it is divided, since that is what int means; unsigned where it may wrap. */
-static void write_value_type(const bj_codegen_unit *unit, FILE *out) {
+static void write_value_type(const bj_codegen_family *unit, FILE *out) {
     const bj_codegen_type *type = unit->type;
     if (type->is_float)
         fprintf(out, "#define V %s\n", type->name);
@@ -84,7 +84,7 @@ static void write_value_type(const bj_codegen_unit *unit, FILE *out) {
                 8 * type->bytes);
 }
 
-static void write_step(const bj_codegen_unit *unit, bool back, FILE *out) {
+static void write_step(const bj_codegen_family *unit, bool back, FILE *out) {
     const char *operations[] = {unit->operation, unit->then};
     fprintf(out, "#define %s(x)", back ? "ODD" : "EVEN");
     for (size_t i = 0; i < 2 && operations[i] != NULL; i++) {
@@ -97,7 +97,7 @@ static void write_step(const bj_codegen_unit *unit, bool back, FILE *out) {
     fputc('\n', out);
 }
 
-static void write_operands(const bj_codegen_unit *unit, FILE *out) {
+static void write_operands(const bj_codegen_family *unit, FILE *out) {
     const char *operations[] = {unit->operation, unit->then};
     fputs("#define OPERANDS", out);
     for (size_t place = 0; operand_letters[place] != '\0'; place++) {
@@ -111,35 +111,35 @@ static void write_operands(const bj_codegen_unit *unit, FILE *out) {
     fputs(" (void)operands;\n", out);
 }
 
-static void write_chain(const bj_codegen_unit *unit, const char *name, unsigned streams, bool twice, FILE *out) {
-    unsigned steps = bj_codegen_count_steps(streams, twice);
+static void write_chain(const bj_codegen_family *unit, const char *name, unsigned abreast, bool twice, FILE *out) {
+    unsigned steps = bj_codegen_count_steps(abreast, twice);
     fprintf(out, "%sstatic void %s_%u_%u(void *values, const void *operands, size_t passes) {\n    OPERANDS\n",
-            bj_codegen_uses(unit, "fma") ? "FMA_TARGET " : "", name, streams, steps);
-    for (unsigned i = 0; i < streams; i++)
+            bj_codegen_uses(unit, "fma") ? "FMA_TARGET " : "", name, abreast, steps);
+    for (unsigned i = 0; i < abreast; i++)
         fprintf(out, "    V x%u = ((V *)values)[%u];\n", i, i);
     fputs("    do {\n", out);
     for (unsigned i = 0; i < steps; i += 2)
         fprintf(out, "%sEVENS ODDS%s", i % 32 == 0 ? "        " : " ", i % 32 == 30 || i + 2 >= steps ? "\n" : "");
     fputs("    } while (--passes > 0);\n", out);
-    for (unsigned i = 0; i < streams; i++)
+    for (unsigned i = 0; i < abreast; i++)
         fprintf(out, "    ((V *)values)[%u] = x%u;\n", i, i);
     fputs("}\n", out);
 }
 
-static void write_rounds(unsigned streams, FILE *out) {
+static void write_rounds(unsigned abreast, FILE *out) {
     static const char *const names[] = {"EVEN", "ODD"};
     for (size_t n = 0; n < 2; n++) {
         fprintf(out, "#undef %sS\n#define %sS", names[n], names[n]);
-        for (unsigned i = 0; i < streams; i++)
+        for (unsigned i = 0; i < abreast; i++)
             fprintf(out, " %s(x%u)", names[n], i);
         fputc('\n', out);
     }
 }
 
-static void write_chains(const bj_codegen_unit *unit, FILE *out) {
+static void write_chains(const bj_codegen_family *unit, FILE *out) {
     char name[48];
     bool is_fma = bj_codegen_uses(unit, "fma");
-    bj_codegen_name_unit(unit, name, sizeof name);
+    bj_codegen_name_family(unit, name, sizeof name);
     fprintf(out, "\n/* %s */\n", name);
     if (is_fma)
         fputs("#ifdef HAS_FMA\n", out);
@@ -148,10 +148,10 @@ static void write_chains(const bj_codegen_unit *unit, FILE *out) {
     write_step(unit, false, out);
     write_step(unit, true, out);
     write_operands(unit, out);
-    for (unsigned streams = 1; streams <= unit->streams; streams++) {
-        write_rounds(streams, out);
-        write_chain(unit, name, streams, false, out);
-        write_chain(unit, name, streams, true, out);
+    for (unsigned abreast = 1; abreast <= unit->abreast; abreast++) {
+        write_rounds(abreast, out);
+        write_chain(unit, name, abreast, false, out);
+        write_chain(unit, name, abreast, true, out);
     }
     if (is_fma)
         fputs("#endif\n", out);
@@ -159,9 +159,9 @@ static void write_chains(const bj_codegen_unit *unit, FILE *out) {
     fprintf(out, "const bj_generated_kernel bj_generated_%s[] = {\n", name);
     if (is_fma)
         fputs("#ifdef HAS_FMA\n", out);
-    for (unsigned streams = 1; streams <= unit->streams; streams++)
-        fprintf(out, "    %s_%u_%u, %s_%u_%u,\n", name, streams, bj_codegen_count_steps(streams, false), name, streams,
-                bj_codegen_count_steps(streams, true));
+    for (unsigned abreast = 1; abreast <= unit->abreast; abreast++)
+        fprintf(out, "    %s_%u_%u, %s_%u_%u,\n", name, abreast, bj_codegen_count_steps(abreast, false), name, abreast,
+                bj_codegen_count_steps(abreast, true));
     if (is_fma)
         fputs("#endif\n", out);
     fputs("    0};\n", out);
@@ -187,9 +187,9 @@ static void write_live_kernel(const char *name, unsigned variables, FILE *out) {
     fputs("}\n", out);
 }
 
-static void write_live(const bj_codegen_unit *unit, FILE *out) {
+static void write_live(const bj_codegen_family *unit, FILE *out) {
     char name[48];
-    bj_codegen_name_unit(unit, name, sizeof name);
+    bj_codegen_name_family(unit, name, sizeof name);
     fprintf(out, "\n/* %s */\n", name);
     write_value_type(unit, out);
     for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= BJ_CODEGEN_LIVE_MOST; k++)
@@ -206,19 +206,20 @@ static void write_live(const bj_codegen_unit *unit, FILE *out) {
 static void write_index(FILE *out) {
     char name[48];
     fputs("typedef struct {\n    const char *name;\n    const bj_generated_kernel *kernels;\n"
-          "    int (*is_supported)(void);\n} bj_generated_unit;\n",
+          "    int (*is_supported)(void);\n} bj_generated_family;\n",
           out);
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
-        bj_codegen_name_unit(&unit, name, sizeof name);
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
+        bj_codegen_name_family(&unit, name, sizeof name);
         fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\nint bj_generated_%s_supported(void);\n",
                 name, name);
     }
-    fputs("extern const bj_generated_unit bj_generated_units[];\nconst bj_generated_unit bj_generated_units[] = {\n",
+    fputs("extern const bj_generated_family bj_generated_families[];\nconst bj_generated_family "
+          "bj_generated_families[] = {\n",
           out);
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
-        bj_codegen_name_unit(&unit, name, sizeof name);
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
+        bj_codegen_name_family(&unit, name, sizeof name);
         fprintf(out, "    {\"%s\", bj_generated_%s, bj_generated_%s_supported},\n", name, name, name);
     }
     fputs("    {0, 0, 0}};\n", out);
@@ -243,8 +244,8 @@ void bj_codegen_write_file(const bj_codegen_file *file, FILE *out) {
     }
     if (file->kind == BJ_CODEGEN_CHAINS)
         write_type_macros(file->type, out);
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
         if (unit.kind != file->kind || unit.type != file->type)
             continue;
         if (unit.kind == BJ_CODEGEN_LIVE)

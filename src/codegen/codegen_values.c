@@ -41,7 +41,7 @@ static int64_t get_integer(const void *array, size_t place, unsigned bytes) {
 
 /* Divisions go on with the dividend, as sign extension and all: it has all bits of the type, divisor and quotient half
  * of them. What a division took away is added again, or multiplied. */
-static void fill_integers(const bj_codegen_unit *unit, void *starts, void *operands) {
+static void fill_integers(const bj_codegen_family *unit, void *starts, void *operands) {
     static const uint64_t roots[] = {11, 181, 46340, 3037000499};
     unsigned bytes = unit->type->bytes;
     size_t size = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
@@ -53,8 +53,8 @@ static void fill_integers(const bj_codegen_unit *unit, void *starts, void *opera
     put_integer(operands, FACTOR, bytes, divides ? root : UINT64_C(0x9e3779b97f4a7c15) >> (64 - 8 * bytes) | 1);
     put_integer(operands, DIVISION, bytes, root);
     put_integer(operands, SHIFT, bytes, 1);
-    for (unsigned i = 0; i < unit->streams; i++)
-        put_integer(starts, i, bytes, divides ? high - root * i / BJ_CODEGEN_STREAMS : highest / 3 - 2 * i);
+    for (unsigned i = 0; i < unit->abreast; i++)
+        put_integer(starts, i, bytes, divides ? high - root * i / BJ_CODEGEN_ABREAST : highest / 3 - 2 * i);
 }
 
 static void put_float(void *array, size_t place, unsigned bytes, double value) {
@@ -74,7 +74,7 @@ static double get_float(const void *array, size_t place, unsigned bytes) {
     return narrow;
 }
 
-static void fill_floats(const bj_codegen_unit *unit, void *starts, void *operands) {
+static void fill_floats(const bj_codegen_family *unit, void *starts, void *operands) {
     unsigned bytes = unit->type->bytes;
     /* Alone, a factor next to 1: 2^23 of them make a float e times as large. After a root, one that keeps the value off
      * 1, whose root is quick. In other pairs, one that holds it near 1. */
@@ -87,11 +87,11 @@ static void fill_floats(const bj_codegen_unit *unit, void *starts, void *operand
     put_float(operands, SHIFT, bytes, 0);
     put_float(operands, FMA_FACTOR, bytes, 0.6172839506172839);
     put_float(operands, FMA_ADDEND, bytes, 0.5432109876543210);
-    for (unsigned i = 0; i < unit->streams; i++)
+    for (unsigned i = 0; i < unit->abreast; i++)
         put_float(starts, i, bytes, 1.2345678901234567 + 0.01 * i);
 }
 
-void bj_codegen_fill_operands(const bj_codegen_unit *unit, void *starts, void *operands) {
+void bj_codegen_fill_operands(const bj_codegen_family *unit, void *starts, void *operands) {
     if (unit->type->is_float)
         fill_floats(unit, starts, operands);
     else
@@ -139,11 +139,11 @@ static double step_float(const char *operation, double x, unsigned bytes, const 
     return result;
 }
 
-static void compute_chains(const bj_codegen_unit *unit, size_t streams, size_t steps, const void *operands,
+static void compute_chains(const bj_codegen_family *unit, size_t abreast, size_t steps, const void *operands,
                            void *values) {
     unsigned bytes = unit->type->bytes;
     const char *operations[] = {unit->operation, unit->then};
-    for (size_t s = 0; s < streams; s++)
+    for (size_t s = 0; s < abreast; s++)
         for (size_t i = 0; i < steps; i++)
             for (size_t o = 0; o < 2 && operations[o] != NULL; o++) {
                 if (unit->type->is_float) {
@@ -156,7 +156,7 @@ static void compute_chains(const bj_codegen_unit *unit, size_t streams, size_t s
             }
 }
 
-static void compute_sweeps(const bj_codegen_unit *unit, size_t variables, size_t sweeps, void *values) {
+static void compute_sweeps(const bj_codegen_family *unit, size_t variables, size_t sweeps, void *values) {
     unsigned bytes = unit->type->bytes;
     for (size_t i = 0; i < sweeps * variables; i++) {
         size_t to = i % variables, from = (to + variables - variables / 2) % variables;
@@ -170,7 +170,7 @@ static void compute_sweeps(const bj_codegen_unit *unit, size_t variables, size_t
     }
 }
 
-void bj_codegen_compute_result(const bj_codegen_unit *unit, size_t values_count, size_t steps, const void *operands,
+void bj_codegen_compute_result(const bj_codegen_family *unit, size_t values_count, size_t steps, const void *operands,
                                void *values) {
     if (unit->kind == BJ_CODEGEN_LIVE)
         compute_sweeps(unit, values_count, steps, values);

@@ -128,7 +128,7 @@ static bj_status check_cells(const bj_curve *curve, size_t x_count, size_t round
 }
 
 /* First index whose x is not below. */
-static size_t find_place(const bj_curve *curve, double x) {
+static size_t find_index(const bj_curve *curve, double x) {
     size_t low = 0, high = curve->x_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -140,7 +140,7 @@ static size_t find_place(const bj_curve *curve, double x) {
     return low;
 }
 
-static bj_status insert_x(bj_curve *curve, size_t place, double x, bj_error *error) {
+static bj_status insert_x(bj_curve *curve, size_t index, double x, bj_error *error) {
     size_t count = curve->x_count;
     BJ_TRY(check_cells(curve, count + 1, curve->round_count, error));
     if (count == 0 || room_for(count + 1) != room_for(count)) {
@@ -157,12 +157,12 @@ static bj_status insert_x(bj_curve *curve, size_t place, double x, bj_error *err
             curve->rounds[r] = grown;
         }
     }
-    size_t after = (count - place) * sizeof(double);
-    memmove(&curve->x[place + 1], &curve->x[place], after);
-    curve->x[place] = x;
+    size_t after = (count - index) * sizeof(double);
+    memmove(&curve->x[index + 1], &curve->x[index], after);
+    curve->x[index] = x;
     for (size_t r = 0; r < curve->round_count; r++) {
-        memmove(&curve->rounds[r][place + 1], &curve->rounds[r][place], after);
-        curve->rounds[r][place] = NAN;
+        memmove(&curve->rounds[r][index + 1], &curve->rounds[r][index], after);
+        curve->rounds[r][index] = NAN;
     }
     curve->x_count = count + 1;
     return BJ_OK;
@@ -205,14 +205,14 @@ static bj_status check_sample(const bj_curve *curve, double x, double y, bj_erro
 
 bj_status bj_data_record_sample(bj_curve *curve, double x, size_t round, double y, bj_error *error) {
     BJ_TRY(check_sample(curve, x, y, error));
-    size_t place = find_place(curve, x);
-    if (place == curve->x_count || curve->x[place] != x) {
-        BJ_TRY(insert_x(curve, place, x, error));
+    size_t index = find_index(curve, x);
+    if (index == curve->x_count || curve->x[index] != x) {
+        BJ_TRY(insert_x(curve, index, x, error));
     }
     while (round >= curve->round_count) {
         BJ_TRY(append_round(curve, error));
     }
-    curve->rounds[round][place] = bj_data_round_number(y, BJ_SAMPLE_DIGITS);
+    curve->rounds[round][index] = bj_data_round_number(y, BJ_SAMPLE_DIGITS);
     return BJ_OK;
 }
 
@@ -245,16 +245,16 @@ static bj_status fill_curve(bj_curve *curve, const sample *samples, size_t count
     size_t distinct, repeats;
     count_samples(samples, count, &distinct, &repeats);
     BJ_TRY(bj_data_make_grid(curve, distinct, repeats, error));
-    size_t place = 0, round = 0;
+    size_t index = 0, round = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && samples[i].x == samples[i - 1].x) {
             round++;
         } else {
-            place += i > 0;
+            index += i > 0;
             round = 0;
-            curve->x[place] = samples[i].x;
+            curve->x[index] = samples[i].x;
         }
-        curve->rounds[round][place] = bj_data_round_number(samples[i].y, BJ_SAMPLE_DIGITS);
+        curve->rounds[round][index] = bj_data_round_number(samples[i].y, BJ_SAMPLE_DIGITS);
     }
     return BJ_OK;
 }

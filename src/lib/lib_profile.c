@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "bj_build.h"
 #include "lib/lib.h"
-#include "lib/places.h"
+#include "lib/profile_path.h"
 
 const char *bj_lib_version(void) {
     return BJ_VERSION;

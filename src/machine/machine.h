@@ -58,16 +58,16 @@ typedef enum {
 } bj_unroll;
 
 /* Chains that one thread can run side by side. */
-#define BJ_CHAIN_STREAMS_MAX 20u
+#define BJ_CHAIN_ABREAST_MAX 20u
 
-/* Chains of dependent operations: `streams` independent ones side by side. A step of one is an operation, or two in
+/* Chains of dependent operations: `abreast` independent ones side by side. A step of one is an operation, or two in
  * turn. */
 typedef struct {
     int cpu;
     const char *type;      /* "int32", … */
     const char *operation; /* "add", … */
     const char *then;      /* the second operation of a step; NULL: none */
-    unsigned streams;      /* up to BJ_CHAIN_STREAMS_MAX */
+    unsigned abreast;      /* up to BJ_CHAIN_ABREAST_MAX */
     bj_unroll unroll;
 } bj_chain;
 
@@ -87,7 +87,7 @@ typedef struct {
 typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;
 
 /* Streams begin at and move multiples of this: a block of the widest kernel in either half of a copy. */
-#define BJ_STREAM_GRAIN_BYTES 2048u
+#define BJ_STREAM_MULTIPLE_BYTES 2048u
 
 /* A sequential pass over a range of an arena, again and again. A copy goes from the first half of the range to the
  * second, so that all kinds touch the same bytes. */
@@ -96,7 +96,7 @@ typedef struct {
     int cpu; /* OS number */
     bj_stream_kind kind;
     bool past_caches;         /* stores that fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
-    size_t first_byte, bytes; /* multiples of BJ_STREAM_GRAIN_BYTES */
+    size_t first_byte, bytes; /* multiples of BJ_STREAM_MULTIPLE_BYTES */
 } bj_stream;
 
 typedef struct {

@@ -21,10 +21,10 @@ bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) {
 }
 
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) {
-    if (stream->bytes == 0 || stream->bytes % BJ_STREAM_GRAIN_BYTES != 0 ||
-        stream->first_byte % BJ_STREAM_GRAIN_BYTES != 0)
+    if (stream->bytes == 0 || stream->bytes % BJ_STREAM_MULTIPLE_BYTES != 0 ||
+        stream->first_byte % BJ_STREAM_MULTIPLE_BYTES != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream of %zu bytes from %zu, not multiples of %u",
-                                 stream->bytes, stream->first_byte, BJ_STREAM_GRAIN_BYTES);
+                                 stream->bytes, stream->first_byte, BJ_STREAM_MULTIPLE_BYTES);
     if (stream->first_byte > arena_bytes || stream->bytes > arena_bytes - stream->first_byte)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream leaves its arena of %llu bytes",
                                  (unsigned long long)arena_bytes);

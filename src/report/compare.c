@@ -174,11 +174,11 @@ static bj_status compare_answers(comparing *comparing, const char *key, const bj
 /* Cycles follow from the time and the clock, which are compared by themselves. */
 static bool is_derived(const char *key, const bj_answers *answers) {
     size_t length = strlen(key);
-    char twin[64];
+    char counterpart[64];
     if (length < 7 || strcmp(key + length - 7, "_cycles") != 0)
         return false;
-    snprintf(twin, sizeof twin, "%.*s_ns", (int)(length - 7), key);
-    return bj_data_find_answer(answers, twin) != NULL;
+    snprintf(counterpart, sizeof counterpart, "%.*s_ns", (int)(length - 7), key);
+    return bj_data_find_answer(answers, counterpart) != NULL;
 }
 
 /* The other side's answer that goes with this key of a (or of b); NULL: none. *lonely_level: since it has no such

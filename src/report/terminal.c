@@ -82,13 +82,13 @@ static void print_header(const page *page) {
 }
 
 /* Whether the profile says the same in cycles by itself. */
-static bool has_twin_in_cycles(const bj_answers *answers, const char *key) {
-    char twin[sizeof answers->items->key + 8];
+static bool has_counterpart_in_cycles(const bj_answers *answers, const char *key) {
+    char counterpart[sizeof answers->items->key + 8];
     size_t length = strlen(key);
     if (length < 3 || strcmp(key + length - 3, "_ns") != 0)
         return false;
-    snprintf(twin, sizeof twin, "%.*s_cycles", (int)(length - 3), key);
-    return bj_data_find_answer(answers, twin) != NULL;
+    snprintf(counterpart, sizeof counterpart, "%.*s_cycles", (int)(length - 3), key);
+    return bj_data_find_answer(answers, counterpart) != NULL;
 }
 
 /* Times also in cycles of the measured clock: that is the number to compare between machines. */
@@ -97,7 +97,7 @@ static void format_value(const page *page, const bj_answer *answer, char *text, 
     double clock_ghz;
     const bj_answers *answers = &page->profile->answers;
     bj_report_format_quantity(answer->value, answer->unit, quantity);
-    bool converts = strcmp(answer->unit, "ns") == 0 && !has_twin_in_cycles(answers, answer->key) &&
+    bool converts = strcmp(answer->unit, "ns") == 0 && !has_counterpart_in_cycles(answers, answer->key) &&
                     bj_data_get_number(answers, "cpu.clock_ghz", &clock_ghz);
     if (!converts) {
         snprintf(text, room, "%s", quantity);

@@ -38,7 +38,7 @@ static void stream_and_bounce(bj_machine *machine, bj_arena *arena, int cpu) {
     double values[REPETITIONS];
     bj_error error = {""};
     const bj_stream stream = {
-        .arena = arena, .cpu = cpu, .kind = BJ_STREAM_COPY, .first_byte = 0, .bytes = 2 * BJ_STREAM_GRAIN_BYTES};
+        .arena = arena, .cpu = cpu, .kind = BJ_STREAM_COPY, .first_byte = 0, .bytes = 2 * BJ_STREAM_MULTIPLE_BYTES};
     const bj_stream_effort effort = {.repetitions = REPETITIONS, .min_bytes = stream.bytes};
     bj_status status = machine->verbs->run_streams(machine, &stream, 1, &effort, values, &error);
     require_times(status, values, REPETITIONS, &error);
@@ -85,7 +85,7 @@ static void use(bj_machine *machine, bj_pages pages) {
 
 static void ask(bj_machine *machine) {
     static const char *const keys[] = {"cache.levels", "cache.L1.size_bytes", "cache.L6.line_bytes", "page.size_bytes"};
-    const bj_chain chain = {.cpu = machine->facts.cpus[0], .type = "int32", .operation = "add", .streams = 2};
+    const bj_chain chain = {.cpu = machine->facts.cpus[0], .type = "int32", .operation = "add", .abreast = 2};
     double value = 0;
     bj_error error = {""};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)

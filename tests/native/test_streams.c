@@ -52,7 +52,7 @@ static void test_streams_move_data(void **state) {
     (void)state;
     bj_arena *arena = open_arena(FIRST_LEVEL_BYTES);
     assert_true(best_gbs(arena, BJ_STREAM_READ, FIRST_LEVEL_BYTES) < 1000);
-    assert_true(best_gbs(arena, BJ_STREAM_WRITE, BJ_STREAM_GRAIN_BYTES) < 1000);
+    assert_true(best_gbs(arena, BJ_STREAM_WRITE, BJ_STREAM_MULTIPLE_BYTES) < 1000);
     assert_true(best_gbs(arena, BJ_STREAM_COPY, FIRST_LEVEL_BYTES) < 1000);
     machine->verbs->close_arena(machine, arena);
 }

@@ -197,7 +197,7 @@ static void test_an_unknown_cpu_is_an_error(void **state) {
 
 static void test_chain_of_additions(void **state) {
     (void)state;
-    bj_chain chain = {.cpu = machine->facts.cpus[0], .type = "int32", .operation = "add", .streams = 1};
+    bj_chain chain = {.cpu = machine->facts.cpus[0], .type = "int32", .operation = "add", .abreast = 1};
     double ns[6] = {0, 0, 0, 0, 0, -7};
     bj_error error = {""};
     if (machine->verbs->run_chains(machine, &chain, 1, 5, ns, &error) != BJ_OK)

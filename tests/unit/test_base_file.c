@@ -369,10 +369,10 @@ static void removes_what_killed_writers_left(void **state) {
     kill_a_writer(other);
     assert_int_equal(count_entries(*state), 4);
     expect_content(path, "old");
-    assert_int_equal(bj_base_prepare_place(path, 10, NULL), BJ_OK);
+    assert_int_equal(bj_base_prepare_path(path, 10, NULL), BJ_OK);
     /* The other's leftover is not this file's to remove. */
     assert_int_equal(count_entries(*state), 2);
-    assert_int_equal(bj_base_prepare_place(other, 10, NULL), BJ_OK);
+    assert_int_equal(bj_base_prepare_path(other, 10, NULL), BJ_OK);
     assert_int_equal(count_entries(*state), 1);
     expect_content(path, "old");
     free(other);
@@ -382,17 +382,17 @@ static void removes_what_killed_writers_left(void **state) {
 static void tries_a_place(void **state) {
     char *path = path_in_tree(*state, "/new"), *nowhere = path_in_tree(*state, "/folder/new");
     bj_error error = {""};
-    assert_int_equal(bj_base_prepare_place(path, 100000, &error), BJ_OK);
+    assert_int_equal(bj_base_prepare_path(path, 100000, &error), BJ_OK);
     assert_int_equal(count_entries(*state), 0);
-    assert_int_equal(bj_base_prepare_place(nowhere, 1, &error), BJ_ERR_IO);
+    assert_int_equal(bj_base_prepare_path(nowhere, 1, &error), BJ_ERR_IO);
     assert_non_null(strstr(error.text, nowhere));
-    assert_int_equal(bj_base_prepare_place("", 1, NULL), BJ_ERR_IO);
+    assert_int_equal(bj_base_prepare_path("", 1, NULL), BJ_ERR_IO);
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     struct rlimit small = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    bj_status status = bj_base_prepare_place(path, 100000, &error);
+    bj_status status = bj_base_prepare_path(path, 100000, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(status, BJ_ERR_RESOURCE);

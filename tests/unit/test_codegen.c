@@ -19,25 +19,25 @@
 
 static void test_units_are_listed_once(void **state) {
     (void)state;
-    size_t count = bj_codegen_count_units(), chains = 0, live = 0;
+    size_t count = bj_codegen_count_familys(), chains = 0, live = 0;
     for (size_t i = 0; i < count; i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
+        bj_codegen_family unit = bj_codegen_family_at(i);
         size_t found = count;
-        assert_true(bj_codegen_find_unit(unit.kind, unit.type->name, unit.operation, unit.then, &found));
+        assert_true(bj_codegen_find_family(unit.kind, unit.type->name, unit.operation, unit.then, &found));
         assert_int_equal(found, i);
-        chains += unit.kind == BJ_CODEGEN_CHAINS && unit.streams == BJ_CODEGEN_STREAMS;
+        chains += unit.kind == BJ_CODEGEN_CHAINS && unit.abreast == BJ_CODEGEN_ABREAST;
         live += unit.kind == BJ_CODEGEN_LIVE;
     }
     assert_int_equal(chains, 36);
     assert_int_equal(live, 4);
     size_t nothing;
-    assert_false(bj_codegen_find_unit(BJ_CODEGEN_CHAINS, "int32", "sqrt", NULL, &nothing));
-    assert_false(bj_codegen_find_unit(BJ_CODEGEN_LIVE, "int8", "", NULL, &nothing));
+    assert_false(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "int32", "sqrt", NULL, &nothing));
+    assert_false(bj_codegen_find_family(BJ_CODEGEN_LIVE, "int8", "", NULL, &nothing));
 }
 
 static void test_unrolls_differ_by_two(void **state) {
     (void)state;
-    for (unsigned s = 1; s <= BJ_CODEGEN_STREAMS; s++) {
+    for (unsigned s = 1; s <= BJ_CODEGEN_ABREAST; s++) {
         unsigned once = bj_codegen_count_steps(s, false);
         assert_true(once % 2 == 0 && once * s >= 32);
         assert_int_equal(bj_codegen_count_steps(s, true), 2 * once);
@@ -49,11 +49,11 @@ static void test_unrolls_differ_by_two(void **state) {
 /* A long run as of a timed batch: nothing may leave its range. */
 static void test_operands_stay_in_range(void **state) {
     (void)state;
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
         if (unit.kind != BJ_CODEGEN_CHAINS)
             continue;
-        unsigned char values[BJ_CODEGEN_STREAMS * BJ_CODEGEN_WIDEST], operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
+        unsigned char values[BJ_CODEGEN_ABREAST * BJ_CODEGEN_WIDEST], operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
         bj_codegen_fill_operands(&unit, values, operands);
         bool divides = strcmp(unit.operation, "div") == 0 || strcmp(unit.operation, "mod") == 0;
         for (int part = 0; part < 50; part++) {
@@ -79,9 +79,9 @@ static void test_operands_stay_in_range(void **state) {
 static void test_shift_comes_back(void **state) {
     (void)state;
     size_t number;
-    assert_true(bj_codegen_find_unit(BJ_CODEGEN_CHAINS, "int16", "shift", NULL, &number));
-    bj_codegen_unit unit = bj_codegen_unit_at(number);
-    unsigned char values[BJ_CODEGEN_STREAMS * 2], starts[BJ_CODEGEN_STREAMS * 2], operands[BJ_CODEGEN_OPERANDS * 2];
+    assert_true(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "int16", "shift", NULL, &number));
+    bj_codegen_family unit = bj_codegen_family_at(number);
+    unsigned char values[BJ_CODEGEN_ABREAST * 2], starts[BJ_CODEGEN_ABREAST * 2], operands[BJ_CODEGEN_OPERANDS * 2];
     bj_codegen_fill_operands(&unit, starts, operands);
     memcpy(values, starts, sizeof values);
     bj_codegen_compute_result(&unit, 1, 1, operands, values);
@@ -95,8 +95,8 @@ static void test_shift_comes_back(void **state) {
 static void test_sweep_by_hand(void **state) {
     (void)state;
     size_t number;
-    assert_true(bj_codegen_find_unit(BJ_CODEGEN_LIVE, "int32", "", NULL, &number));
-    bj_codegen_unit unit = bj_codegen_unit_at(number);
+    assert_true(bj_codegen_find_family(BJ_CODEGEN_LIVE, "int32", "", NULL, &number));
+    bj_codegen_family unit = bj_codegen_family_at(number);
     uint32_t values[3] = {1, 10, 100};
     bj_codegen_compute_result(&unit, 3, 1, NULL, values);
     assert_int_equal(values[0], 101);
@@ -104,7 +104,7 @@ static void test_sweep_by_hand(void **state) {
     assert_int_equal(values[2], 211);
 }
 
-static void run_kernel(const bj_codegen_unit *unit, bj_generated_kernel kernel, size_t values_count, size_t steps) {
+static void run_kernel(const bj_codegen_family *unit, bj_generated_kernel kernel, size_t values_count, size_t steps) {
     unsigned char got[BJ_CODEGEN_LIVE_MOST * BJ_CODEGEN_WIDEST] = {0}, wanted[sizeof got];
     unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST] = {0};
     if (unit->kind == BJ_CODEGEN_CHAINS)
@@ -124,21 +124,21 @@ static void run_kernel(const bj_codegen_unit *unit, bj_generated_kernel kernel, 
 static void test_kernels_return_what_they_should(void **state) {
     (void)state;
     size_t run = 0;
-    for (size_t i = 0; i < bj_codegen_count_units(); i++) {
-        bj_codegen_unit unit = bj_codegen_unit_at(i);
+    for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
+        bj_codegen_family unit = bj_codegen_family_at(i);
         char name[48];
-        bj_codegen_name_unit(&unit, name, sizeof name);
-        const bj_generated_unit *table = &bj_generated_units[i];
+        bj_codegen_name_family(&unit, name, sizeof name);
+        const bj_generated_family *table = &bj_generated_families[i];
         assert_string_equal(table->name, name);
         if (!table->is_supported())
             continue;
-        for (unsigned s = 1; s <= unit.streams; s++)
+        for (unsigned s = 1; s <= unit.abreast; s++)
             for (int twice = 0; twice < 2; twice++, run++)
                 run_kernel(&unit, table->kernels[2 * (s - 1) + twice], s, bj_codegen_count_steps(s, twice));
         for (unsigned k = BJ_CODEGEN_LIVE_LEAST; unit.kind == BJ_CODEGEN_LIVE && k <= BJ_CODEGEN_LIVE_MOST; k++, run++)
             run_kernel(&unit, table->kernels[k - BJ_CODEGEN_LIVE_LEAST], k, bj_codegen_count_sweeps(k));
     }
-    assert_null(bj_generated_units[bj_codegen_count_units()].name);
+    assert_null(bj_generated_families[bj_codegen_count_familys()].name);
     assert_true(run >= 34 * 40 + 4 * 130);
 }
 

@@ -160,7 +160,7 @@ static void test_numbers_in_flight_are_whole(void **state) {
     record_yardstick(&samples, 9);
     record_family(&samples, find_family("int32", "mul"), &(made_up){3.5, 1, 0.2, false}, 4);
     for (size_t r = 4; r < 9; r++)
-        for (unsigned s = 1; s <= BJ_CHAIN_STREAMS_MAX; s++) {
+        for (unsigned s = 1; s <= BJ_CHAIN_ABREAST_MAX; s++) {
             record(&samples, "op.int32.mul", s, r, (fmax(3.45, s) + 0.1) * addition_ns(r));
             record(&samples, "op.int32.mul.once", s, r, (fmax(3.45, s) + 0.2) * addition_ns(r));
         }
@@ -188,7 +188,7 @@ static void test_measuring(void **state) {
     open_measuring(&m, calculator, 8 * TESTED_MIB);
     assert_int_equal(measure_probe(&m, "op"), BJ_OK);
     assert_int_equal(get_curve(&m, "op.int32.mul")->round_count, ROUNDS);
-    assert_int_equal(get_curve(&m, "op.int32.mul")->x_count, BJ_CHAIN_STREAMS_MAX);
+    assert_int_equal(get_curve(&m, "op.int32.mul")->x_count, BJ_CHAIN_ABREAST_MAX);
     assert_int_equal(get_curve(&m, "op.int32.add_mul")->x_count, 1);
     assert_int_equal(get_curve(&m, "op.float.add.once")->round_count, 0);
     assert_true(bj_data_has_attribute_text(get_curve(&m, "op.float.add"), BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED));

@@ -158,7 +158,7 @@ static void test_the_clock_counts_experiments(void **state) {
 static void test_drift_swings_with_the_clock(void **state) {
     (void)state;
     bj_machine *machine = open_text("{\"name\": \"d\", \"noise\": {\"drift\": 0.1}, " TWO_LEVELS ", \"cpus\": 2}", 1);
-    bj_chain chain = {.cpu = 0, .type = "int32", .operation = "add", .streams = 1};
+    bj_chain chain = {.cpu = 0, .type = "int32", .operation = "add", .abreast = 1};
     double lowest = 1e9, highest = 0, ns;
     bj_error error = {""};
     while (machine->verbs->read_clock(machine) < 10) {
@@ -243,13 +243,13 @@ static void test_chains(void **state) {
                     {"double", "mul", 1, 2.0}, {"double", "mul", 8, 2},  {"double", "mul", 16, 4}};
     bj_error error = {""};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        bj_chain chain = {.type = expected[i].type, .operation = expected[i].operation, .streams = expected[i].streams};
+        bj_chain chain = {.type = expected[i].type, .operation = expected[i].operation, .abreast = expected[i].streams};
         double ns[2];
         assert_int_equal(machine->verbs->run_chains(machine, &chain, 1, 2, ns, &error), BJ_OK);
         assert_true(ns[0] == expected[i].ns && ns[1] == expected[i].ns);
     }
-    bj_chain unknown = {.type = "int32", .operation = "dance", .streams = 1};
-    bj_chain nowhere = {.cpu = 9, .type = "int32", .operation = "add", .streams = 1};
+    bj_chain unknown = {.type = "int32", .operation = "dance", .abreast = 1};
+    bj_chain nowhere = {.cpu = 9, .type = "int32", .operation = "add", .abreast = 1};
     double ns;
     assert_int_equal(machine->verbs->run_chains(machine, &unknown, 1, 1, &ns, &error), BJ_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "int32.dance"));

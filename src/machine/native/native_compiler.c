@@ -188,7 +188,7 @@ static bj_status link_files(const building *b, char *const *paths, size_t count,
 
 static bj_status load_library(const char *path, bj_native_kernels **kernels, bj_error *error) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const bj_generated_unit *units = library != NULL ? dlsym(library, "bj_generated_units") : NULL;
+    const bj_generated_family *units = library != NULL ? dlsym(library, "bj_generated_families") : NULL;
     if (units == NULL) {
         const char *reason = dlerror();
         bj_status status = bj_base_set_error(error, BJ_ERR_INPUT, "--cc: what was built cannot be loaded: %.200s",

@@ -12,7 +12,7 @@
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
 
-_Static_assert(BJ_CODEGEN_STREAMS == BJ_CHAIN_STREAMS_MAX, "the seam asks for as many streams as are generated");
+_Static_assert(BJ_CODEGEN_ABREAST == BJ_CHAIN_ABREAST_MAX, "the seam asks for as many streams as are generated");
 _Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST,
                "the seam asks for as many variables as are generated");
 
@@ -24,14 +24,14 @@ typedef struct {
 } kernel_state;
 
 struct bj_native_kernels {
-    const bj_generated_unit *units;
+    const bj_generated_family *units;
     void *library;
     kernel_state *states; /* KERNELS_PER_UNIT a unit */
 };
 
 /* One kernel of one unit, ready to run. */
 typedef struct {
-    bj_codegen_unit unit;
+    bj_codegen_family unit;
     bj_generated_kernel run;
     kernel_state *state;
     size_t values_count;
@@ -44,10 +44,10 @@ typedef struct {
     unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
 } workspace;
 
-bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
+bj_status bj_native_open_kernels(const bj_generated_family *units, void *library, bj_native_kernels **kernels,
                                  bj_error *error) {
     bj_native_kernels *opened = calloc(1, sizeof *opened);
-    kernel_state *states = calloc(bj_codegen_count_units() * KERNELS_PER_UNIT, sizeof *states);
+    kernel_state *states = calloc(bj_codegen_count_familys() * KERNELS_PER_UNIT, sizeof *states);
     if (opened == NULL || states == NULL) {
         free(opened);
         free(states);
@@ -75,9 +75,9 @@ void bj_native_close_kernels(bj_native_kernels *kernels) {
 static bj_status find_kernel(const bj_native_kernels *kernels, size_t number, size_t index, kernel *found,
                              bj_error *error) {
     char name[48];
-    found->unit = bj_codegen_unit_at(number);
-    bj_codegen_name_unit(&found->unit, name, sizeof name);
-    const bj_generated_unit *table = &kernels->units[number];
+    found->unit = bj_codegen_family_at(number);
+    bj_codegen_name_family(&found->unit, name, sizeof name);
+    const bj_generated_family *table = &kernels->units[number];
     if (table->name == NULL || strcmp(table->name, name) != 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "the kernels of %s are not where they should be", name);
     if (!table->is_supported())
@@ -124,7 +124,7 @@ static bj_status check_kernel(const kernel *kernel, workspace *space, bj_error *
                               space->starts);
     if (memcmp(space->values, space->starts, bytes) != 0) {
         char name[48];
-        bj_codegen_name_unit(&kernel->unit, name, sizeof name);
+        bj_codegen_name_family(&kernel->unit, name, sizeof name);
         return bj_base_set_error(error, BJ_ERR_FAILED, "the kernel of %s with %zu values returns a wrong result", name,
                                  kernel->values_count);
     }
@@ -193,7 +193,7 @@ typedef struct {
 } kernels_job;
 
 static bool is_yardstick(const bj_chain *chain) {
-    return chain->unroll == BJ_UNROLL_CANCEL && chain->streams == 1 && chain->then == NULL &&
+    return chain->unroll == BJ_UNROLL_CANCEL && chain->abreast == 1 && chain->then == NULL &&
            strcmp(chain->type, "int32") == 0 && strcmp(chain->operation, "add") == 0;
 }
 
@@ -204,21 +204,21 @@ static bj_status run_chain(const kernels_job *job, const bj_chain *chain, worksp
         return BJ_OK;
     }
     size_t number;
-    bool is_known = bj_codegen_find_unit(BJ_CODEGEN_CHAINS, chain->type, chain->operation, chain->then, &number);
-    if (!is_known || chain->unroll == BJ_UNROLL_CANCEL || chain->streams == 0 ||
-        chain->streams > bj_codegen_unit_at(number).streams)
+    bool is_known = bj_codegen_find_family(BJ_CODEGEN_CHAINS, chain->type, chain->operation, chain->then, &number);
+    if (!is_known || chain->unroll == BJ_UNROLL_CANCEL || chain->abreast == 0 ||
+        chain->abreast > bj_codegen_family_at(number).abreast)
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u streams of %.20s %.20s%s%.20s",
-                                 chain->streams, chain->type, chain->operation, chain->then != NULL ? " and " : "",
+                                 chain->abreast, chain->type, chain->operation, chain->then != NULL ? " and " : "",
                                  chain->then != NULL ? chain->then : "");
     bool twice = chain->unroll == BJ_UNROLL_TWICE;
-    kernel kernel = {.values_count = chain->streams, .steps = bj_codegen_count_steps(chain->streams, twice)};
-    BJ_TRY(find_kernel(job->kernels, number, 2 * (chain->streams - 1) + twice, &kernel, error));
+    kernel kernel = {.values_count = chain->abreast, .steps = bj_codegen_count_steps(chain->abreast, twice)};
+    BJ_TRY(find_kernel(job->kernels, number, 2 * (chain->abreast - 1) + twice, &kernel, error));
     return time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error);
 }
 
 static bj_status run_live(const kernels_job *job, const bj_live *live, workspace *space, double *ns, bj_error *error) {
     size_t number;
-    if (!bj_codegen_find_unit(BJ_CODEGEN_LIVE, live->type, "", NULL, &number) || live->variables < BJ_LIVE_LEAST ||
+    if (!bj_codegen_find_family(BJ_CODEGEN_LIVE, live->type, "", NULL, &number) || live->variables < BJ_LIVE_LEAST ||
         live->variables > BJ_LIVE_MOST)
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u live variables of type %.20s",
                                  live->variables, live->type);

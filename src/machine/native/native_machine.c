@@ -113,7 +113,7 @@ bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *
         goto fail;
     }
     size_t cpu_count = 0;
-    status = bj_native_open_kernels(bj_generated_units, NULL, &self->kernels, error);
+    status = bj_native_open_kernels(bj_generated_families, NULL, &self->kernels, error);
     if (status == BJ_OK)
         status = bj_platform_list_cpus(&self->cpus, &cpu_count, error);
     if (status != BJ_OK)

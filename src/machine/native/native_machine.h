@@ -34,6 +34,6 @@ bj_status bj_native_warm_up(bj_machine *machine, int cpu, double *batch_ns, bj_e
 
 /* `units` is the program's own table, or that of a library which another compiler built. `library` is what dlopen()
  * gave, NULL for the program's own; it is closed with the kernels, also on failure. */
-bj_status bj_native_open_kernels(const bj_generated_unit *units, void *library, bj_native_kernels **kernels,
+bj_status bj_native_open_kernels(const bj_generated_family *units, void *library, bj_native_kernels **kernels,
                                  bj_error *error) BJ_WARN_UNUSED;
 void bj_native_close_kernels(bj_native_kernels *kernels);

@@ -73,8 +73,8 @@ static void move_piece(bj_native_job *job) {
     move_by_plan(who, &who->piece);
 }
 
-static size_t round_up_to_grain(size_t bytes) {
-    return (bytes + BJ_STREAM_GRAIN_BYTES - 1) / BJ_STREAM_GRAIN_BYTES * BJ_STREAM_GRAIN_BYTES;
+static size_t round_up_to_multiple(size_t bytes) {
+    return (bytes + BJ_STREAM_MULTIPLE_BYTES - 1) / BJ_STREAM_MULTIPLE_BYTES * BJ_STREAM_MULTIPLE_BYTES;
 }
 
 /* From timed tries that also bring the range into its caches. */
@@ -96,7 +96,7 @@ static batch_plan plan_batch(const streamer *who) {
         double factor = took > 0 ? 1.2 * least_ns / took : 64;
         plan.passes = (size_t)((double)plan.passes * (factor < 64 ? factor : 64)) + 1;
     }
-    size_t part = round_up_to_grain(who->effort->min_bytes);
+    size_t part = round_up_to_multiple(who->effort->min_bytes);
     if (part > 0 && part < stream->bytes && plan.passes == 1 &&
         (ns_of_byte == 0 || (double)part * ns_of_byte >= least_ns))
         plan.bytes = part;

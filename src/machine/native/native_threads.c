@@ -14,7 +14,7 @@
 /* Stacks of hundreds of threads count against a limit of the address space; the work needs next to nothing. */
 #define STACK_BYTES (256u * 1024u)
 
-static void *run_in_place(void *argument) {
+static void *run_job(void *argument) {
     bj_native_job *job = argument;
     bj_platform_block_signals();
     job->status = job->cpus != NULL ? bj_platform_confine_thread(job->cpus, job->cpu_count, &job->error)
@@ -82,9 +82,9 @@ static bj_native_job *job_at(void *jobs, size_t job_bytes, size_t i) {
 }
 
 static bool start_thread(pthread_t *thread, const pthread_attr_t *attributes, bj_native_job *job) {
-    int trouble = pthread_create(thread, attributes, run_in_place, job);
+    int trouble = pthread_create(thread, attributes, run_job, job);
     if (trouble == EINVAL) /* thread-local data of the program that we are part of may not fit */
-        trouble = pthread_create(thread, NULL, run_in_place, job);
+        trouble = pthread_create(thread, NULL, run_job, job);
     return trouble == 0;
 }
 

@@ -37,7 +37,7 @@ static bj_status count_step_cycles(const bj_sim_machine *self, const bj_chain *c
         latency += op->latency_cycles;
         busiest = fmax(busiest, fmax(1 / op->per_cycle, op->latency_cycles / op->in_flight));
     }
-    *cycles = fmax(latency, chain->streams * busiest);
+    *cycles = fmax(latency, chain->abreast * busiest);
     return BJ_OK;
 }
 
@@ -50,9 +50,9 @@ bj_status bj_sim_run_chains(bj_machine *machine, const bj_chain *chains, size_t 
         double cycles = 0;
         size_t position;
         status = bj_sim_find_cpu(self, chains[i].cpu, &position, error);
-        if (status == BJ_OK && (chains[i].streams == 0 || chains[i].streams > BJ_CHAIN_STREAMS_MAX))
+        if (status == BJ_OK && (chains[i].abreast == 0 || chains[i].abreast > BJ_CHAIN_ABREAST_MAX))
             status = bj_base_set_error(error, BJ_ERR_USAGE, "a chain of %u streams where 1 to %u can be",
-                                       chains[i].streams, BJ_CHAIN_STREAMS_MAX);
+                                       chains[i].abreast, BJ_CHAIN_ABREAST_MAX);
         if (status == BJ_OK)
             status = count_step_cycles(self, &chains[i], &cycles, error);
         if (status == BJ_OK)

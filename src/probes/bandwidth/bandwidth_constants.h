@@ -12,7 +12,7 @@
 /* One idle core: disturbance only adds time, so rates are summed up high. */
 #define HIGH_QUANTILE (1 - BJ_LOW_QUANTILE)
 /* Rounds that differ by more than this saw different machines: neighbours that come and go. */
-#define STABLE_SPREAD 1.25
+#define STABLE_SCATTER 1.25
 /* What is left of disturbance in the quietest samples, as of the clock probe, and the caches' own in the buffers. */
 #define SYSTEMATIC 0.02
 /* A rate is right within a tenth. */

@@ -48,8 +48,8 @@ static const struct {
              {BJ_STREAM_COPY, "copy", {"bandwidth.copy", "working_set", "bytes", "bandwidth", "GB/s"}}};
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-static double round_to_grain(double bytes) {
-    return floor(bytes / BJ_STREAM_GRAIN_BYTES) * BJ_STREAM_GRAIN_BYTES;
+static double round_to_multiple(double bytes) {
+    return floor(bytes / BJ_STREAM_MULTIPLE_BYTES) * BJ_STREAM_MULTIPLE_BYTES;
 }
 
 /* The most that a level nearer than this one (from 0) may hold. */
@@ -63,9 +63,9 @@ static double find_nearer(const bj_known_caches *caches, size_t level) {
 /* The buffer of a level (from 0); 0: none lies inside it and outside the nearer ones. */
 static double choose_buffer(const bj_known_caches *caches, size_t level) {
     double nearer = find_nearer(caches, level), fits = caches->fits_bytes[level];
-    double least = ceil(OVER_NEARER_LEAST * nearer / BJ_STREAM_GRAIN_BYTES) * BJ_STREAM_GRAIN_BYTES;
+    double least = ceil(OVER_NEARER_LEAST * nearer / BJ_STREAM_MULTIPLE_BYTES) * BJ_STREAM_MULTIPLE_BYTES;
     double bytes = level == 0 ? OF_LEVEL * fits : fmin(OVER_NEARER * nearer, OF_LEVEL * fits);
-    bytes = round_to_grain(fmax(bytes, BJ_STREAM_GRAIN_BYTES));
+    bytes = round_to_multiple(fmax(bytes, BJ_STREAM_MULTIPLE_BYTES));
     if (bytes >= least)
         return bytes;
     return least <= OF_LEVEL_MOST * fits ? least : 0;
@@ -122,7 +122,7 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
 static bj_status take_arena(void *context, bj_error *error) {
     bandwidth_run *run = context;
     (void)error;
-    run->buffers[run->buffer_count - 1] = round_to_grain((double)run->rounds.arena_bytes);
+    run->buffers[run->buffer_count - 1] = round_to_multiple((double)run->rounds.arena_bytes);
     return BJ_OK;
 }
 
@@ -138,7 +138,7 @@ static void plan_buffers(bandwidth_run *run, const effort_plan *plan, const bj_k
     double wanted = fmax(OVER_LAST * bj_known_caches_largest(caches), plan->least_memory_bytes);
     wanted = fmin(ceil(wanted / whole) * whole, 0.9 * (double)request->memory_bytes);
     bj_kit_plan_arena(&run->rounds, (size_t)wanted, REPETITIONS);
-    run->buffers[run->buffer_count++] = round_to_grain((double)run->rounds.arena_bytes);
+    run->buffers[run->buffer_count++] = round_to_multiple((double)run->rounds.arena_bytes);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
@@ -167,7 +167,7 @@ static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, size_t po
                              const bj_analyse_request *request, bj_error *error) {
     bj_estimate rate;
     BJ_TRY(bj_kit_estimate_point(curve, point, HIGH_QUANTILE, TOLERANCE, request->seed, &rate, error));
-    bool stable = rate.value <= STABLE_SPREAD * rate.single[BJ_SINGLE_LOW];
+    bool stable = rate.value <= STABLE_SCATTER * rate.single[BJ_SINGLE_LOW];
     if (!stable)
         rate.interval[0] = rate.single[BJ_SINGLE_LEAST];
     bj_kit_widen(&rate, 0, SYSTEMATIC);

@@ -3,7 +3,7 @@
 
 /* Rounds that differ by more than this have run at different clocks (turbo, a busy sibling, a throttled cpu): steps of
  * a clock are some hundredths, noise of a quiet round is below one. */
-#define STABLE_SPREAD 1.05
+#define STABLE_SCATTER 1.05
 /* Of the repetitions of a round: low, since disturbance adds time. Not the lowest: a repetition is a difference of two
  * times, and a disturbance of the first makes it too small. */
 #define LOW_OF_ROUND 0.25

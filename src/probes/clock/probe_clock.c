@@ -21,7 +21,7 @@ static bj_status measure_chain(void *context, const uint32_t *points, size_t cou
     static const bj_curve_axes axes = {CURVE, "repetition", "count", "latency", "ns"};
     bj_rounds *rounds = context;
     bj_machine *machine = rounds->request->machine;
-    bj_chain chain = {.cpu = rounds->request->cpu, .type = "int32", .operation = "add", .streams = 1};
+    bj_chain chain = {.cpu = rounds->request->cpu, .type = "int32", .operation = "add", .abreast = 1};
     double ns[REPETITIONS];
     (void)points;
     (void)count;
@@ -58,13 +58,13 @@ static size_t sum_up_rounds(const bj_curve *curve, double *of_round) {
 }
 
 static bj_status put_answer(bj_answers *answers, const char *key, const char *unit, const bj_estimate *estimate,
-                            double spread, bj_error *error) {
+                            double scatter, bj_error *error) {
     bj_answer *answer;
     BJ_TRY(bj_data_put_answer(answers, key, unit, &answer, error));
     bj_data_cite_curve(answer, CURVE);
     bj_kit_fill_answer(answer, estimate, BJ_CONFIDENCE_HIGH);
-    if (spread > STABLE_SPREAD)
-        bj_kit_call_unstable(answer, "rounds differ by %.0f%%: the clock changed during the run", 100 * (spread - 1));
+    if (scatter > STABLE_SCATTER)
+        bj_kit_call_unstable(answer, "rounds differ by %.0f%%: the clock changed during the run", 100 * (scatter - 1));
     return BJ_OK;
 }
 
@@ -76,17 +76,17 @@ static bj_status answer_rounds(const double *of_round, size_t rounds, uint64_t s
     bj_status status = bj_kit_estimate_values(of_round, rounds, BJ_LOW_QUANTILE, TOLERANCE, seed, &latency, error);
     if (status != BJ_OK)
         return status;
-    double spread = latency.single[BJ_SINGLE_HIGH] / latency.value;
+    double scatter = latency.single[BJ_SINGLE_HIGH] / latency.value;
     bj_kit_widen(&latency, SYSTEMATIC, 0);
     /* A clock that moved: the interval is what the rounds gave. */
-    if (spread > STABLE_SPREAD)
+    if (scatter > STABLE_SCATTER)
         latency.interval[1] = latency.single[BJ_SINGLE_GREATEST];
     bj_estimate clock = latency;
     clock.value = 1 / latency.value;
     clock.interval[0] = 1 / latency.interval[1];
     clock.interval[1] = 1 / latency.interval[0];
-    status = put_answer(answers, "op.int32.add.latency_ns", "ns", &latency, spread, error);
-    return status == BJ_OK ? put_answer(answers, "cpu.clock_ghz", "GHz", &clock, spread, error) : status;
+    status = put_answer(answers, "op.int32.add.latency_ns", "ns", &latency, scatter, error);
+    return status == BJ_OK ? put_answer(answers, "cpu.clock_ghz", "GHz", &clock, scatter, error) : status;
 }
 
 static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,

@@ -54,7 +54,7 @@ static void list_points(live_run *run, size_t type) {
 static bj_status measure_yardstick(live_run *run, bj_error *error) {
     bj_machine *machine = run->rounds.request->machine;
     const bj_chain chain = {
-        .cpu = run->rounds.request->cpu, .type = "int32", .operation = "add", .streams = 1, .unroll = BJ_UNROLL_TWICE};
+        .cpu = run->rounds.request->cpu, .type = "int32", .operation = "add", .abreast = 1, .unroll = BJ_UNROLL_TWICE};
     double ns[YARDSTICKS];
     BJ_TRY(machine->verbs->run_chains(machine, &chain, 1, YARDSTICKS, ns, error));
     run->yardstick_ns = ns[0];

@@ -9,7 +9,7 @@
 #include "probes/op/op_families.h"
 #include "stats/quantile.h"
 
-enum { ABREAST = BJ_CHAIN_STREAMS_MAX };
+enum { ABREAST = BJ_CHAIN_ABREAST_MAX };
 
 typedef enum { LATENCY, THROUGHPUT, IN_FLIGHT, QUANTITIES } quantity;
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { MOST = BJ_CHAIN_STREAMS_MAX };
+enum { MOST = BJ_CHAIN_ABREAST_MAX };
 
 const bj_op_family bj_op_families[BJ_OP_FAMILIES] = {
     {"int8", "add", NULL, MOST},   {"int8", "sub", NULL, MOST},     {"int8", "mul", NULL, MOST},

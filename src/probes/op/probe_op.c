@@ -14,7 +14,7 @@
 
 #define RANDOM_PURPOSE 1u
 /* Points of one call: some ten milliseconds, after which the addition is measured again and the deadline looked at. */
-enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 6, ABREAST = BJ_CHAIN_STREAMS_MAX };
+enum { POINTS_OF_CALL = 32, REPETITIONS_MOST = 6, ABREAST = BJ_CHAIN_ABREAST_MAX };
 
 static const struct { unsigned rounds, repetitions; } plans[BJ_EFFORT_COUNT] = {{6, 2}, {8, 6}, {20, 6}};
 
@@ -48,7 +48,7 @@ static void put_chains(op_run *run, size_t position, const bj_op_family *family,
                                                    .type = family->type,
                                                    .operation = family->operation,
                                                    .then = family->then,
-                                                   .streams = abreast,
+                                                   .abreast = abreast,
                                                    .unroll = unrolls[i]};
 }
 

@@ -4,7 +4,7 @@
 /* More chains than the most may still be faster if so large a share of it is in flight. */
 #define STILL_FALLING 0.85
 /* Rounds whose answers differ by more saw different machines. */
-#define STABLE_SPREAD 1.25
+#define STABLE_SCATTER 1.25
 /* What is left of disturbance in the time of one chain, and of hits in that of many. */
 #define SYSTEMATIC 0.02
 /* The number is right within a tenth. */

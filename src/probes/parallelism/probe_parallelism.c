@@ -166,7 +166,7 @@ static void fill_answer(bj_answer *answer, const ratio_context *context, bj_esti
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time still falls at %.0f chains", most);
         return;
     }
-    bool stable = ratio->single[BJ_SINGLE_GREATEST] <= STABLE_SPREAD * ratio->single[BJ_SINGLE_LEAST];
+    bool stable = ratio->single[BJ_SINGLE_GREATEST] <= STABLE_SCATTER * ratio->single[BJ_SINGLE_LEAST];
     bj_kit_widen(ratio, SYSTEMATIC, SYSTEMATIC);
     bj_kit_fill_answer(answer, ratio, stable ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM);
 }

@@ -92,7 +92,7 @@ static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, uint64_t 
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples");
         return BJ_OK;
     }
-    bool stable = ns.single[BJ_SINGLE_HIGH] <= STABLE_SPREAD * ns.value;
+    bool stable = ns.single[BJ_SINGLE_HIGH] <= STABLE_SCATTER * ns.value;
     if (!stable)
         ns.interval[1] = ns.single[BJ_SINGLE_GREATEST];
     bj_kit_widen(&ns, SYSTEMATIC, 0);

@@ -1,4 +1,4 @@
-#include "lib/places.h"
+#include "lib/profile_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

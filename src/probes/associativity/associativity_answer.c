@@ -54,12 +54,11 @@ bj_status bj_associativity_open_curve(bj_curves *samples, const bj_conflict_walk
     if (walk->level > 0)
         snprintf(level, sizeof level, "L%zu", walk->level);
     snprintf(id, sizeof id, "associativity.%s.s%zu.m%zu", level, walk->stride_bytes, walk->sets);
-    bj_status status = bj_data_add_curve(samples, id, "associativity", curve, error);
-    if (status == BJ_OK)
-        bj_data_name_axes(*curve, "lines_of_a_set", "count", "time_per_access", "ns");
-    for (size_t i = 0; status == BJ_OK && i < (walk->level > 0 ? 4 : 2); i++)
-        status = bj_data_set_attribute_number(*curve, facts[i].name, (double)facts[i].number, error);
-    return status;
+    BJ_TRY(bj_data_add_curve(samples, id, "associativity", curve, error));
+    bj_data_name_axes(*curve, "lines_of_a_set", "count", "time_per_access", "ns");
+    for (size_t i = 0; i < (walk->level > 0 ? 4 : 2); i++)
+        BJ_TRY(bj_data_set_attribute_number(*curve, facts[i].name, (double)facts[i].number, error));
+    return BJ_OK;
 }
 
 /* x_count: the curve lacks it. */
@@ -249,10 +248,10 @@ static bj_status estimate_ways(const bj_curves *samples, const bj_analyse_reques
         if (count_rounds(curve) > resampling.rounds)
             resampling.rounds = count_rounds(curve);
     }
-    bj_status status = bj_kit_estimate(&resampling, ways, error);
+    BJ_TRY(bj_kit_estimate(&resampling, ways, error));
     /* Exploring, which is the first round, need not have met all of these points. */
     ways->rounds = found->rounds;
-    return status;
+    return BJ_OK;
 }
 
 static double find_capacity(const bj_answers *earlier, size_t level, bool *steady) {
@@ -295,9 +294,7 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
     bj_associativity_found found;
     bj_estimate ways;
     bool nearer_known = *known;
-    bj_status status = bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%zu.associativity", level);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%zu.associativity", level));
     bj_associativity_find(samples, request->earlier, level, &found);
     *known = found.curves[0] != NULL && !found.contradicted;
     if (!*known) {
@@ -307,10 +304,9 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
         return BJ_OK;
     }
     bj_data_cite_curve(answer, found.curves[0]->id);
-    status = estimate_ways(samples, request, &found, &ways, error);
-    if (status == BJ_OK)
-        fill_answer(answer, &found, &ways, request->earlier, shared);
-    return status;
+    BJ_TRY(estimate_ways(samples, request, &found, &ways, error));
+    fill_answer(answer, &found, &ways, request->earlier, shared);
+    return BJ_OK;
 }
 
 /* Somebody's curve: the last number of lines before the times begin to rise. */
@@ -318,12 +314,9 @@ static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *
                                bj_error *error) {
     bj_answer *answer;
     bj_point_summary summary;
-    bj_status status = bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%u.associativity",
-                                         request->level > 0 ? request->level : 1);
-    if (status == BJ_OK)
-        status = bj_kit_open_summary(&summary, curve, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_put_answer(answers, "ways", &answer, error, "cache.L%u.associativity",
+                             request->level > 0 ? request->level : 1));
+    BJ_TRY(bj_kit_open_summary(&summary, curve, error));
     bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
     size_t rise = bj_stats_find_rise(summary.of_point, curve->x_count, TABLE_RISE * (summary.most - summary.least));
     snprintf(answer->method, sizeof answer->method, "first_rise/%u", BJ_ASSOCIATIVITY_REVISION);
@@ -346,10 +339,9 @@ bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_re
         return analyse_table(bj_data_find_curve(samples, BJ_ASSOCIATIVITY_TABLE), request, answers, error);
     bj_known_caches caches;
     bj_known_caches_read(request->earlier, &caches);
-    bj_status status = BJ_OK;
     bool known = true;
     /* The last of several levels is where others may be. */
-    for (size_t level = 1; status == BJ_OK && level <= caches.count; level++)
-        status = answer_level(samples, request, level, level == caches.count && level > 1, &known, answers, error);
-    return status;
+    for (size_t level = 1; level <= caches.count; level++)
+        BJ_TRY(answer_level(samples, request, level, level == caches.count && level > 1, &known, answers, error));
+    return BJ_OK;
 }

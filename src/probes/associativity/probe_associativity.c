@@ -73,9 +73,7 @@ static bj_status walk_lines(ways_run *run, size_t level, const conflict *point, 
     size_t used = (point->lines - 1) * point->stride + (point->sets - 1) * run->set_stride;
     size_t room = (run->rounds.arena_bytes - used - (level > 0 ? line : 2 * page)) / line;
     bj_curve *curve;
-    bj_status status = bj_kit_reserve_places(&run->rounds, point->lines * point->sets, error);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_reserve_places(&run->rounds, point->lines * point->sets, error));
     /* Any sets: others may hold more of some than of others. */
     size_t first_byte = (size_t)bj_random_below(&run->rounds.random, room + 1) * line;
     for (size_t k = 0; k < point->lines; k++)
@@ -85,10 +83,9 @@ static bj_status walk_lines(ways_run *run, size_t level, const conflict *point, 
             run->rounds.places[count++] = (uint32_t)(at / BJ_WALK_WORD_BYTES);
         }
     bj_random_shuffle_u32(&run->rounds.random, run->rounds.places, count);
-    status = bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error);
-    if (status == BJ_OK)
-        status = bj_associativity_open_curve(run->rounds.samples, &walk, &curve, error);
-    return status == BJ_OK ? bj_data_record_sample(curve, (double)point->lines, run->rounds.round, *ns, error) : status;
+    BJ_TRY(bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error));
+    BJ_TRY(bj_associativity_open_curve(run->rounds.samples, &walk, &curve, error));
+    return bj_data_record_sample(curve, (double)point->lines, run->rounds.round, *ns, error);
 }
 
 static size_t most_lines(const ways_run *run, size_t stride, size_t sets) {
@@ -100,22 +97,20 @@ static size_t most_lines(const ways_run *run, size_t stride, size_t sets) {
 /* The sample is the last try: the first that fits or clearly misses. */
 static bj_status try_lines(ways_run *run, const conflict *point, bool *fits, bj_error *error) {
     const bj_conflict_walk walk = {run->level, point->stride, point->sets, run->set_stride};
-    bj_associativity_limits limits = {0};
-    bj_status status = BJ_OK;
-    double least = INFINITY, ns = 0;
-    for (unsigned i = 0; status == BJ_OK && i <= MORE_TRIES; i++) {
+    double least = INFINITY, lines = (double)point->lines, ns = 0;
+    *fits = false;
+    for (unsigned i = 0; i <= MORE_TRIES; i++) {
         if (point->lines > FEW_PAGES)
-            status = walk_lines(run, 0, point, &ns, error);
-        if (status == BJ_OK)
-            status = walk_lines(run, run->level, point, &ns, error);
+            BJ_TRY(walk_lines(run, 0, point, &ns, error));
+        BJ_TRY(walk_lines(run, run->level, point, &ns, error));
         least = fmin(least, ns);
-        limits = bj_associativity_find_limits(run->rounds.samples, run->rounds.request->earlier, &walk,
-                                              (double)point->lines);
+        bj_associativity_limits limits =
+            bj_associativity_find_limits(run->rounds.samples, run->rounds.request->earlier, &walk, lines);
+        *fits = least <= limits.fits;
         if (!(least > limits.fits && least <= limits.misses))
             break;
     }
-    *fits = status == BJ_OK && least <= limits.fits;
-    return status;
+    return BJ_OK;
 }
 
 /* The most lines that fit at this stride; NO_STEP: all that were tried do, or not even one. */
@@ -126,12 +121,11 @@ static bj_status find_fits(ways_run *run, size_t stride, size_t sets, size_t *fo
             return BJ_OK;
         }
     size_t most = most_lines(run, stride, sets), low = 0, high = most + 1;
-    bj_status status = BJ_OK;
-    while (status == BJ_OK && high - low > 1) {
-        bool fits = false, bisect = high <= most;
+    while (high - low > 1) {
+        bool fits, bisect = high <= most;
         size_t twice = low == 0 ? 1 : 2 * low;
         conflict point = {stride, sets, bisect ? (low + high) / 2 : twice < most ? twice : most};
-        status = try_lines(run, &point, &fits, error);
+        BJ_TRY(try_lines(run, &point, &fits, error));
         if (fits)
             low = point.lines;
         else
@@ -140,7 +134,7 @@ static bj_status find_fits(ways_run *run, size_t stride, size_t sets, size_t *fo
     *found = high <= most ? low : NO_STEP;
     if (run->tried_count < TRIED_MAX)
         run->tries[run->tried_count++] = (conflict){stride, sets, *found};
-    return status == BJ_OK ? bj_probe_report(run->rounds.request, run->progress, error) : status;
+    return bj_probe_report(run->rounds.request, run->progress, error);
 }
 
 /* As far as single tries can tell: a full set is the first to lose a line to something else. Rounds decide. */
@@ -158,10 +152,10 @@ static bj_status find_plateau(ways_run *run, conflict *found, bj_error *error) {
         least *= 2;
     size_t at = ((size_t)1 << (unsigned)floor(log2(capacity * CAPACITY_MARGIN))) / FIRST_WAYS;
     at = at > least ? at : least;
-    bj_status status = find_fits(run, at, found->sets, &found->lines, error);
-    while (status == BJ_OK) {
-        status = find_fits(run, 2 * at, found->sets, &twice, error);
-        if (status == BJ_OK && is_about(twice, found->lines))
+    BJ_TRY(find_fits(run, at, found->sets, &found->lines, error));
+    for (;;) {
+        BJ_TRY(find_fits(run, 2 * at, found->sets, &twice, error));
+        if (is_about(twice, found->lines))
             found->stride = at;
         /* No step at the longer stride: perhaps only no room for one. */
         if (found->stride != 0 || twice == NO_STEP || (double)at > 2 * capacity)
@@ -169,61 +163,56 @@ static bj_status find_plateau(ways_run *run, conflict *found, bj_error *error) {
         at *= 2;
         found->lines = twice;
     }
-    while (status == BJ_OK && at / 2 >= least) {
-        status = find_fits(run, at / 2, found->sets, &twice, error);
+    for (; at / 2 >= least; at /= 2) {
+        BJ_TRY(find_fits(run, at / 2, found->sets, &twice, error));
         if (!is_about(twice, found->lines))
             break;
-        at /= 2;
-        found->stride = at;
+        found->stride = at / 2;
     }
-    return status;
+    return BJ_OK;
 }
 
 /* What twice as many sets agree on, at the stride and its double, with the most lines of the four; stride 0: nothing.
  */
 static bj_status ask_twice_the_sets(ways_run *run, conflict *found, bj_error *error) {
     const conflict first = *found;
-    bj_status status = BJ_OK;
-    for (unsigned i = 0; status == BJ_OK && found->stride != 0 && i < 4; i++) {
+    for (unsigned i = 0; found->stride != 0 && i < BJ_ASSOCIATIVITY_AGREEING; i++) {
         size_t here = 0;
-        status = find_fits(run, first.stride << (i & 1), first.sets << (i >> 1), &here, error);
+        BJ_TRY(find_fits(run, first.stride << (i & 1), first.sets << (i >> 1), &here, error));
         found->stride = is_about(here, first.lines) ? first.stride : 0;
         found->lines = here > found->lines ? here : found->lines;
     }
-    return status;
+    return BJ_OK;
 }
 
 /* An odd factor of the number of sets shows as one of the ways at powers of two; at that multiple, fewer fit. */
 static bj_status try_odd_factors(ways_run *run, conflict *found, bj_error *error) {
     const conflict first = *found;
-    bj_status status = BJ_OK;
-    for (size_t factor = 3; status == BJ_OK && factor <= first.lines; factor += 2) {
+    for (size_t factor = 3; factor <= first.lines; factor += 2) {
         size_t most = most_lines(run, factor * first.stride, first.sets);
         conflict other = {factor * first.stride, first.sets, first.lines < most ? first.lines : most};
-        bool same = true;
+        bool same;
         if (first.lines % factor != 0 || most < first.lines / factor + 1)
             continue;
-        status = try_lines(run, &other, &same, error);
-        if (same || status != BJ_OK)
+        BJ_TRY(try_lines(run, &other, &same, error));
+        if (same)
             continue;
-        status = find_fits(run, other.stride, other.sets, &other.lines, error);
-        if (status == BJ_OK)
-            status = ask_twice_the_sets(run, &other, error);
+        BJ_TRY(find_fits(run, other.stride, other.sets, &other.lines, error));
+        BJ_TRY(ask_twice_the_sets(run, &other, error));
         if (other.stride != 0 && other.lines < found->lines)
             *found = other;
     }
-    return status;
+    return BJ_OK;
 }
 
 /* What so many sets, and twice as many, seem to agree on; stride 0: nothing, lines NO_STEP: nor will more sets. */
 static bj_status explore(ways_run *run, conflict *found, bj_error *error) {
     run->rounds.round = 0;
-    bj_status status = find_plateau(run, found, error);
+    BJ_TRY(find_plateau(run, found, error));
     if (found->stride < 2 * found->sets * run->set_stride || found->lines == NO_STEP)
         found->stride = 0;
-    if (status == BJ_OK && found->stride != 0)
-        status = ask_twice_the_sets(run, found, error);
-    return status == BJ_OK && found->stride != 0 ? try_odd_factors(run, found, error) : status;
+    BJ_TRY(ask_twice_the_sets(run, found, error));
+    return found->stride != 0 ? try_odd_factors(run, found, error) : BJ_OK;
 }
 
 /* What a round has to confirm: the four that agree, and that odd multiples show no fewer. How many. */
@@ -269,14 +258,14 @@ static bj_status search(ways_run *run, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
     bj_associativity_found found = {0};
     unsigned confirmed = 0;
-    bj_status status = bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error);
+    BJ_TRY(bj_kit_open_arena(&run->rounds, run->rounds.arena_bytes, error));
     run->rounds.pages_fixed = true;
     bool goes_on = run->level == 1 || run->rounds.pages == BJ_PAGES_HUGE;
-    for (size_t sets = 1; status == BJ_OK && goes_on && sets <= SETS_MAX / 2; sets *= 2) {
+    for (size_t sets = 1; goes_on && sets <= SETS_MAX / 2; sets *= 2) {
         conflict about = {0, sets, NO_STEP};
-        status = explore(run, &about, error);
-        if (status == BJ_OK && about.stride != 0) {
-            status = confirm(run, &about, 1, error);
+        BJ_TRY(explore(run, &about, error));
+        if (about.stride != 0) {
+            BJ_TRY(confirm(run, &about, 1, error));
             confirmed++;
             bj_associativity_find(run->rounds.samples, request->earlier, run->level, &found);
         }
@@ -285,7 +274,7 @@ static bj_status search(ways_run *run, bj_error *error) {
     }
     /* The way size of this level is the distance of the next one's sets. */
     run->set_stride = found.ways > 0 && !found.contradicted ? found.walk.stride_bytes : 0;
-    return status;
+    return BJ_OK;
 }
 
 /* Samples may come from a file, with anything in it. */
@@ -329,19 +318,17 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         run.line_bytes = (size_t)line;
     run.set_stride = SET_LINES_APART * run.line_bytes;
     bj_known_caches_read(request->earlier, &run.caches);
-    bj_status status = BJ_OK;
-    for (run.level = 1; status == BJ_OK && run.level <= run.caches.count; run.level++) {
+    for (run.level = 1; run.level <= run.caches.count; run.level++) {
         if (run.level > 1 && bj_probe_is_late(request))
             break;
         bj_kit_open_rounds(&run.rounds, request, "associativity", samples, RANDOM_PURPOSE + run.level);
-        if (run.set_stride > 0)
-            status = measure_level(&run, error);
+        bj_status status = run.set_stride > 0 ? measure_level(&run, error) : BJ_OK;
         bj_kit_close_rounds(&run.rounds);
+        BJ_TRY(status);
         run.progress = (double)run.level / (double)run.caches.count;
-        if (status == BJ_OK)
-            status = bj_probe_report(request, run.progress, error);
+        BJ_TRY(bj_probe_report(request, run.progress, error));
     }
-    return status;
+    return BJ_OK;
 }
 
 const bj_probe bj_probe_associativity = {

@@ -77,9 +77,8 @@ static bj_status look_at(const bj_curve *curve, extent_context context, uint64_t
         return BJ_OK;
     bj_estimate_request request = {
         .rounds = curve->round_count, .seed = seed, .statistic = find_extent, .context = &context};
-    bj_status status = bj_kit_open_summary(&context.summary, curve, error);
-    if (status == BJ_OK)
-        status = bj_kit_estimate(&request, &seen->bytes, error);
+    BJ_TRY(bj_kit_open_summary(&context.summary, curve, error));
+    bj_status status = bj_kit_estimate(&request, &seen->bytes, error);
     seen->confidence = bj_kit_judge(&seen->bytes, BJ_CONFIDENCE_HIGH);
     bj_kit_close_summary(&context.summary);
     return status;
@@ -170,11 +169,9 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
     snprintf(id, sizeof id, BJ_LINE_LEVEL, level);
     const bj_curve *curve = bj_data_find_curve(samples, id);
     extent_context clear_rise = {.least_ns = find_least_rise(level, request->earlier), .clear = CLEAR_OF_ALL};
-    bj_status status = level > 1 ? look_at(curve, clear_rise, request->seed, &own, error) : BJ_OK;
-    if (status == BJ_OK)
-        status = bj_kit_put_answer(answers, "bytes", &answer, error, "cache.L%zu.line_bytes", level);
-    if (status != BJ_OK)
-        return status;
+    if (level > 1)
+        BJ_TRY(look_at(curve, clear_rise, request->seed, &own, error));
+    BJ_TRY(bj_kit_put_answer(answers, "bytes", &answer, error, "cache.L%zu.line_bytes", level));
     bj_data_cite_curve(answer, curve != NULL ? id : BJ_LINE_MEMORY);
     if (level > 1)
         fill_outer(answer, seen, &own, nearer);
@@ -225,13 +222,11 @@ static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *
                                bj_error *error) {
     bj_point_summary summary;
     bj_answer *answer;
-    bj_status status = request->level > 0
-                           ? bj_kit_put_answer(answers, "bytes", &answer, error, "cache.L%u.line_bytes", request->level)
-                           : bj_data_put_answer(answers, "cache.line_bytes", "bytes", &answer, error);
-    if (status == BJ_OK)
-        status = bj_kit_open_summary(&summary, curve, error);
-    if (status != BJ_OK)
-        return status;
+    if (request->level > 0)
+        BJ_TRY(bj_kit_put_answer(answers, "bytes", &answer, error, "cache.L%u.line_bytes", request->level));
+    else
+        BJ_TRY(bj_data_put_answer(answers, "cache.line_bytes", "bytes", &answer, error));
+    BJ_TRY(bj_kit_open_summary(&summary, curve, error));
     name_method(answer, "biggest_step");
     bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
     fill_from_table(answer, &summary);
@@ -244,14 +239,12 @@ static bj_status look_at_all(const bj_curves *samples, const bj_analyse_request 
     const extent_context first = {.least_ns = find_least_rise(1, request->earlier)}, all = {.least_ns = NAN};
     const extent_context fall = {.falls = true};
     uint64_t seed = request->seed;
-    bj_status status = look_at(bj_data_find_curve(samples, BJ_LINE_FIRST), first, seed, &seen->walks, error);
-    if (status == BJ_OK)
-        status = look_at(bj_data_find_curve(samples, BJ_LINE_MEMORY), all, seed, &seen->memory, error);
-    if (status == BJ_OK)
-        status = look_at(bj_data_find_curve(samples, BJ_LINE_SHARING), fall, seed, &seen->sharing, error);
+    BJ_TRY(look_at(bj_data_find_curve(samples, BJ_LINE_FIRST), first, seed, &seen->walks, error));
+    BJ_TRY(look_at(bj_data_find_curve(samples, BJ_LINE_MEMORY), all, seed, &seen->memory, error));
+    BJ_TRY(look_at(bj_data_find_curve(samples, BJ_LINE_SHARING), fall, seed, &seen->sharing, error));
     seen->first = seen->walks;
-    if (status != BJ_OK || !(seen->sharing.bytes.value < seen->walks.bytes.value))
-        return status;
+    if (!(seen->sharing.bytes.value < seen->walks.bytes.value))
+        return BJ_OK;
     if (seen->sharing.confidence < BJ_CONFIDENCE_HIGH) {
         /* Cpus that a busy system keeps from running at once see less sharing than there is. */
         seen->sharing.bytes.value = NAN;
@@ -269,15 +262,12 @@ bj_status bj_line_analyse(const bj_curves *samples, const bj_analyse_request *re
     if (request->from_table)
         return analyse_table(bj_data_find_curve(samples, BJ_LINE_TABLE), request, answers, error);
     bj_known_caches caches;
-    all_seen seen = {0};
+    all_seen seen;
     bj_known_caches_read(request->earlier, &caches);
-    bj_status status = look_at_all(samples, request, &seen, error);
-    if (status == BJ_OK)
-        status = answer_line(&seen, answers, error);
+    BJ_TRY(look_at_all(samples, request, &seen, error));
+    BJ_TRY(answer_line(&seen, answers, error));
     seen_extent nearer = seen.first;
-    for (size_t level = 1; status == BJ_OK && level <= caches.count; level++)
-        status = answer_level(samples, request, level, &seen, &nearer, answers, error);
-    if (status == BJ_OK)
-        status = answer_fetch(bj_data_find_curve(samples, BJ_LINE_MEMORY), &seen.memory, answers, error);
-    return status;
+    for (size_t level = 1; level <= caches.count; level++)
+        BJ_TRY(answer_level(samples, request, level, &seen, &nearer, answers, error));
+    return answer_fetch(bj_data_find_curve(samples, BJ_LINE_MEMORY), &seen.memory, answers, error);
 }

@@ -146,11 +146,10 @@ static bj_status bounce(line_run *run, int partner, size_t extent, double *ns, b
                        .cpu_b = partner,
                        .word_a = (uint32_t)(first / BJ_WALK_WORD_BYTES),
                        .word_b = (uint32_t)((first + extent) / BJ_WALK_WORD_BYTES - 1)};
-    bj_status status = machine->verbs->run_bounce(machine, &words, BOUNCES, samples, error);
+    BJ_TRY(machine->verbs->run_bounce(machine, &words, BOUNCES, samples, error));
     /* The greatest: two cpus that a hypervisor runs by turns do not meet. */
-    if (status == BJ_OK)
-        *ns = fmax(samples[0], fmax(samples[1], samples[2]));
-    return status;
+    *ns = fmax(samples[0], fmax(samples[1], samples[2]));
+    return BJ_OK;
 }
 
 /* Cpus that share all caches never bounce a line: of some from all over the list, the one that takes longest. */
@@ -159,8 +158,7 @@ static bj_status find_partner(line_run *run, bj_error *error) {
     size_t count = facts->cpu_count;
     const size_t candidates[PARTNERS_MAX] = {1, count / 2, count - 1, count / 4, 0};
     double dearest = 0;
-    bj_status status = BJ_OK;
-    for (size_t i = 0; status == BJ_OK && i < PARTNERS_MAX && count > 1; i++) {
+    for (size_t i = 0; i < PARTNERS_MAX && count > 1; i++) {
         int cpu = facts->cpus[candidates[i]];
         bool again = cpu == run->rounds.request->cpu;
         for (size_t k = 0; k < i; k++)
@@ -168,15 +166,14 @@ static bj_status find_partner(line_run *run, bj_error *error) {
         double together = 0, apart = 0;
         if (again)
             continue;
-        status = bounce(run, cpu, FIRST_EXTENT, &together, error);
-        if (status == BJ_OK)
-            status = bounce(run, cpu, 2 * SHARING_LAST_EXTENT, &apart, error);
-        if (status == BJ_OK && together > LEAST_BOUNCE * apart && together > dearest) {
+        BJ_TRY(bounce(run, cpu, FIRST_EXTENT, &together, error));
+        BJ_TRY(bounce(run, cpu, 2 * SHARING_LAST_EXTENT, &apart, error));
+        if (together > LEAST_BOUNCE * apart && together > dearest) {
             dearest = together;
             run->partner = cpu;
         }
     }
-    return status;
+    return BJ_OK;
 }
 
 static bj_status measure_point(line_run *run, const line_point *point, bj_error *error) {
@@ -245,11 +242,10 @@ static bj_status explore(void *context, bj_error *error) {
     line_run *run = context;
     if (run->plan.point_count > 0)
         return BJ_OK;
-    bj_status status = look_for_line(run, error);
-    if (status == BJ_OK)
-        status = find_partner(run, error);
+    BJ_TRY(look_for_line(run, error));
+    BJ_TRY(find_partner(run, error));
     list_points(run);
-    return status;
+    return BJ_OK;
 }
 
 /* What exploring found in the first round, for late ones. */
@@ -281,7 +277,7 @@ static bj_status measure_levels(line_run *run, double progress_to, bj_error *err
                                 .progress_to = progress_to,
                                 .least_bytes = run->rounds.arena_bytes,
                                 .context = run,
-                                .prepare = explore,
+                                .prepare = request->more_rounds > 0 ? NULL : explore,
                                 .measure = measure_points};
     if (request->more_rounds > 0)
         recall(run);

@@ -2,7 +2,7 @@
  *
  * A probe asks for a whole experiment and gets samples back, so the seam costs a native run nothing.
  * The machine also owns the clock, the cpu list and the memory limit. What the operating system
- * claims about the hardware is read by the runner only, after `analyse`: probes have no way to it. */
+ * claims about the hardware is read by the runner only, after `analyse`: no probe asks for it. */
 #pragma once
 
 #include <stdbool.h>
@@ -177,7 +177,7 @@ typedef bj_status bj_verb_run_streams(bj_machine *machine, const bj_stream *stre
 typedef bj_status bj_verb_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                                      bj_error *error);
 /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the
- * time in which each stream takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
+ * time in which each chain takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
  * kernel does not compute what it should, so its time would mean nothing. */
 typedef bj_status bj_verb_run_chains(bj_machine *machine, const bj_chain *chains, size_t count, unsigned repetitions,
                                      double *ns_per_step, bj_error *error);

@@ -178,8 +178,8 @@
 #define BJ_TABLE_RISE_LEAST 3.0
 #define BJ_TABLE_STEEP_LEAST 2.0
 #define BJ_TABLE_P_MOST 0.05
-/* What a last level may be like that the look upwards did not reach: none is known to give one core more than a quarter
- * of this. Below the smaller one not even ordinary last levels would be seen. */
+/* What a last level may be like that the look for memory did not reach: none is known to give one core more than a
+ * quarter of this. Below the smaller one not even ordinary last levels would be seen. */
 #define BJ_LOOK_SURE_BYTES (256.0 * 1048576)
 #define BJ_LOOK_LEAST_BYTES (16.0 * 1048576)
 

@@ -6,7 +6,7 @@
 #include "probes/kit/rounds.h"
 
 #define BJ_CACHE_WALK "cache.walk"
-/* The look upwards that found where memory begins: how far it went says what could have been seen. */
+/* The look, from the arena downwards, that found where memory begins: its largest x says what could have been seen. */
 #define BJ_CACHE_LOOK "cache.look"
 /* The twins: one line a page against eight a page of an eighth of the extent. As many lines, in either case at random
  * places of their sets. */

@@ -1,9 +1,9 @@
 /* Answers from rounds: value, interval and confidence, by one rule for all probes.
  *
  * The rule: an answer is right within its tolerance. Resampling the rounds shows how often other rounds would have said
- * the same within it (the support): `high` wants 99 in 100, `medium` 90, and neither comes from fewer rounds than an
- * interval needs or beside an interval that is wider than the tolerance. What a probe knows besides (a curve that has
- * no clear step, a level in doubt) can only lower that. */
+ * the same within it (the support): `high` wants 99 in 100, `medium` 90. Fewer rounds than an interval needs: `low`. An
+ * interval wider than the tolerance: `medium` at most. What a probe knows besides (a curve that has no clear step, a
+ * level in doubt) can only lower that. */
 #pragma once
 
 #include "probes/probe.h"
@@ -52,12 +52,12 @@ void bj_kit_take_replicates(bj_estimate *estimate, double *replicates, size_t co
 /* Moves the ends of the interval out by shares of themselves: what is left of disturbance in the quietest samples. */
 void bj_kit_widen(bj_estimate *estimate, double low_share, double high_share);
 
-/* The rule; `most` is what the probe knows besides. */
+/* The rule; `most` is the highest confidence that the probe allows, for what it knows besides. */
 bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most);
 /* The confidence that a share of agreement earns by itself. */
 bj_confidence bj_kit_judge_support(double support);
 bj_confidence bj_kit_least(bj_confidence a, bj_confidence b);
-/* Whether an interval promises more than the tolerance: from value (1 - t) to value (1 + t), as a ratio of its ends. */
+/* Whether an interval is wider than from value (1 - t) to value (1 + t), compared by the ratio of its ends. */
 bool bj_kit_is_wide(const double interval[2], double tolerance);
 
 /* Value, interval and confidence by the rule; the status stays ok. */

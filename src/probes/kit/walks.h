@@ -8,14 +8,13 @@ typedef struct {
     double bytes; /* extent of the working set */
     bj_walk_order order;
     size_t grain_bytes;
-    size_t one_in;     /* 0: every grain; else the sparse twin with one grain in so many */
+    size_t one_in;     /* 0 or 1: every grain; else a sparse walk with one grain in so many */
     size_t pair_bytes; /* of BJ_ORDER_PAIRS */
     bool placed;       /* at first_byte of the arena; else anywhere: points share frames no more than they must */
     size_t first_byte; /* a multiple of the page */
 } bj_walk_point;
 
-/* Arenas to come: huge pages where the machine has any that are not too much of a good thing, which is to say larger
- * than all that may be mapped. */
+/* Arenas to come: on huge pages, unless the machine has none or a single one exceeds what the probe may map. */
 void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitions);
 /* The same, of `bytes` rounded up to whole huge pages, as far as memory allows; base pages where a single huge one is
  * more than `most_bytes`, the most that the probe wants. */

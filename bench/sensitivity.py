@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 WORK = os.path.join(ROOT, "build", "sensitivity")
 # Names of curves and tables, sizes of arrays and the like are no thresholds: only numbers, also with a unit as factor.
-DEFINE = re.compile(r"^#define (\w+) (\(?[-0-9.][-0-9.eu /*()]*(?:\b(?:KIB|MIB|GIB)\b)?\)?)$", re.M)
+DEFINE = re.compile(r"^#define (\w+) (\(?[-0-9.][-0-9.eu /*()]*(?:\b(?:KIB|MIB|GIB)\b)?\)?) *(?:/\*.*)?$", re.M)
 MOVED = 0.01
 
 
@@ -47,7 +47,7 @@ def list_constants(folder):
         for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():
             if name.endswith("_constants.h"):
                 with open(os.path.join(path, name), encoding="utf-8") as file:
-                    found += [(probe, "src/probes/%s/%s" % (probe, name), constant, value)
+                    found += [(probe, "src/probes/%s/%s" % (probe, name), constant, value.strip())
                               for constant, value in DEFINE.findall(file.read())]
     return found
 
@@ -153,7 +153,7 @@ def try_constant(context, constant, factor):
     row = {"moved": 0, "doubt": 0, "lost": 0, "won": 0}
     try:
         with open(header, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^#define %s .*$" % name, "#define %s %s" % (name, scale(value, factor)), original, flags=re.M))
+            file.write(original.replace("#define %s %s" % (name, value), "#define %s %s" % (name, scale(value, factor)), 1))
         try:
             program = build(copy, jobs)
         except RuntimeError as error:

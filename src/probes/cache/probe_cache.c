@@ -255,13 +255,15 @@ static void recall_points(cache_run *run, walk_kind kind) {
         add_point(run, curve->x[i], kind);
 }
 
-/* How the walks of earlier rounds were; false: there are none, or nobody noted it. */
+/* How the walks of earlier rounds were; false: there are none, or what was noted (it may come from a file) makes no
+ * sense. */
 static bool recall_explored(cache_run *run) {
     const bj_curves *samples = run->rounds.samples;
     double grain = bj_kit_recall_fact(samples, BJ_CACHE_WALK, GRAIN);
     double top = bj_kit_recall_fact(samples, BJ_CACHE_WALK, TOP);
     double repetitions = bj_kit_recall_fact(samples, BJ_CACHE_WALK, REPEATED);
-    if (isnan(grain) || isnan(top) || isnan(repetitions))
+    if (!(grain >= BJ_WALK_WORD_BYTES && grain <= (double)(run->spread_bytes / BJ_TWIN_PACKING) &&
+          top >= LEAST_ARENA_BYTES && repetitions >= 1 && repetitions <= BJ_KIT_REPETITIONS_MAX))
         return false;
     const bj_curve *walk = bj_data_find_curve(samples, BJ_CACHE_WALK);
     bool huge = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE);

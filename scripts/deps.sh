@@ -76,6 +76,7 @@ probe() {
         need valgrind "valgrind" has valgrind
         need hwloc "hwloc's tools (lstopo, hwloc-info)" has hwloc-info
         need mandoc "mandoc" has mandoc
+        need zsh "zsh, for its completion" has zsh
         ;;
     lint)
         need clang "clang" compiles clang

@@ -37,6 +37,16 @@ static const bj_cli_option *find_option(const bj_cli_command *command, int code)
     return NULL;
 }
 
+static bj_status refuse_word(const bj_cli_command *command, const char *word, bj_error *error) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    bj_cli_guess guess = {.word = name + strspn(name, "-")};
+    for (size_t i = 0; i < command->option_count; i++)
+        bj_cli_offer_name(&guess, command->options[i].name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no option %s%s; see 'blackjack help %s'", command->name, name,
+                             guess.text, command->name);
+}
+
 /* getopt_long returned ':' (no value) or something else that is wrong with the option; `word` is the last it read. */
 static bj_status refuse_option(const bj_cli_command *command, int code, const char *word, bj_error *error) {
     const bj_cli_option *option = find_option(command, optopt);
@@ -45,16 +55,8 @@ static bj_status refuse_option(const bj_cli_command *command, int code, const ch
                                  option->argument);
     if (option != NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: --%s takes no value", command->name, option->name);
-    char name[64];
-    if (optopt != 0)
-        snprintf(name, sizeof name, "-%c", optopt);
-    else
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    bj_cli_guess guess = {.word = name + strspn(name, "-")};
-    for (size_t i = 0; i < command->option_count; i++)
-        bj_cli_offer_name(&guess, command->options[i].name);
-    return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no option %s%s; see 'blackjack help %s'", command->name, name,
-                             guess.text, command->name);
+    char letter[3] = {'-', (char)optopt, '\0'};
+    return refuse_word(command, optopt != 0 ? letter : word, error);
 }
 
 static bj_status check_operands(const bj_cli_command *command, const bj_cli_arguments *arguments, bj_error *error) {
@@ -67,10 +69,27 @@ static bj_status check_operands(const bj_cli_command *command, const bj_cli_argu
     return BJ_OK;
 }
 
+/* getopt_long takes the beginning of a long option for the whole: a script that relies on that would break with the
+ * next option that begins so. */
+static bool is_cut_short(const bj_cli_option *option, int code, char **words) {
+    const char *word = words[optind - 1];
+    if (optarg == word)
+        word = words[optind - 2];
+    return code >= LONG_CODE && strcspn(word + 2, "=") != strlen(option->name);
+}
+
+/* Short options may stand joined in one word. */
+static size_t count_options(int count, char **words) {
+    size_t most = 1;
+    for (int i = 0; i < count; i++)
+        most += strlen(words[i]) + 1;
+    return most;
+}
+
 bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char **words, bj_cli_arguments *arguments,
                                  bj_error *error) {
     *arguments = (bj_cli_arguments){
-        .given = calloc((size_t)count, sizeof *arguments->given),
+        .given = calloc(count_options(count, words), sizeof *arguments->given),
         .operands = calloc((size_t)count, sizeof *arguments->operands),
     };
     if (arguments->given == NULL || arguments->operands == NULL)
@@ -80,6 +99,8 @@ bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char 
         const bj_cli_option *option = find_option(command, code);
         if (code == OPERAND_CODE)
             arguments->operands[arguments->operand_count++] = optarg;
+        else if (option != NULL && is_cut_short(option, code, words))
+            return refuse_word(command, optarg == words[optind - 1] ? words[optind - 2] : words[optind - 1], error);
         else if (option != NULL)
             arguments->given[arguments->given_count++] = (bj_cli_given){option, optarg};
         else

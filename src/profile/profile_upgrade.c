@@ -62,7 +62,8 @@ static bj_status upgrade_conflicts(bj_curve *curve, bj_error *error) {
 }
 
 /* Outcomes were samples of a curve of their own: 1 unsupported, 2 wrong, by the number of the operation or type. Those
- * come in the order of their curves, each of which is told by its y; the shorter loops of operations have none. */
+ * come in the order of their curves, each of which is told by its y; the shorter loops of operations have none. What
+ * has samples was measured: somebody may have sorted the file. */
 static bj_status upgrade_outcomes(bj_profile *profile, const char *probe, const char *y_name, bj_error *error) {
     char id[32];
     snprintf(id, sizeof id, "%s.verdicts", probe);
@@ -76,7 +77,7 @@ static bj_status upgrade_outcomes(bj_profile *profile, const char *probe, const 
             continue;
         number++;
         for (size_t k = 0; verdicts->round_count > 0 && k < verdicts->x_count && status == BJ_OK; k++)
-            if (verdicts->x[k] == number && verdicts->rounds[0][k] > 0)
+            if (verdicts->x[k] == number && verdicts->rounds[0][k] > 0 && curve->round_count == 0)
                 status = bj_data_set_attribute_text(
                     curve, BJ_OUTCOME, verdicts->rounds[0][k] == 1 ? BJ_OUTCOME_UNSUPPORTED : BJ_OUTCOME_WRONG, error);
     }

@@ -76,14 +76,22 @@ static size_t measure_level_part(const char *key) {
     return digits > 0 && at[2 + digits] == '.' ? (size_t)(at - key) + 3 + digits : 0;
 }
 
-/* What is said of a level is no surer than that there is such a level, which is told by the surest answer that the
- * probe before has about it. */
-static void cap_by_level(const bj_answers *earlier, bj_answer *answer) {
+static bool is_needed(const bj_probe *probe, const char *name) {
+    for (size_t i = 0; probe->needs != NULL && probe->needs[i] != NULL; i++)
+        if (strcmp(probe->needs[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* What is said of a level is no surer than that there is such a level, which is told by the surest answer about it of
+ * the probes that this one needs. Others rest on this one, and must not come back to it. */
+static void cap_by_level(const bj_probe *probe, const bj_answers *earlier, bj_answer *answer) {
     size_t length = measure_level_part(answer->key);
     bj_confidence surest = BJ_CONFIDENCE_NONE;
     for (size_t i = 0; length > 0 && i < earlier->count; i++) {
         const bj_answer *other = &earlier->items[i];
-        if (strncmp(other->key, answer->key, length) == 0 && bj_data_has_value(other) && other->confidence > surest)
+        if (strncmp(other->key, answer->key, length) == 0 && is_needed(probe, other->probe) &&
+            bj_data_has_value(other) && other->confidence > surest)
             surest = other->confidence;
     }
     if (surest != BJ_CONFIDENCE_NONE && answer->confidence > surest)
@@ -121,7 +129,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
         check_range(key, answer);
         round_numbers(samples, answer);
         drop_missing_evidence(samples, answer);
-        cap_by_level(request->earlier, answer);
+        cap_by_level(probe, request->earlier, answer);
         complete_texts(probe, request->method, answer);
         snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }

@@ -70,4 +70,9 @@ for budget in 0.5 2; do
     expect 0 run line --effort quick --machine "sim:$source_dir/machines/atom.json" -q --budget $budget -o "budget_$budget.json"
     valid "budget_$budget.json"
 done
+
+# What rests on the caches must not come back to them: a level in doubt of one probe stays its own.
+expect 0 run bandwidth --machine "sim:$(dirname "$machine")/barcelona.json" --seed 1 --quiet -o barcelona.json
+expect 0 reanalyze barcelona.json -o again.json
+cmp -s barcelona.json again.json || complain "reanalyze of barcelona says something else than the run"
 finish

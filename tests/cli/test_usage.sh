@@ -64,10 +64,8 @@ one_line_error
 err_has "nowhere.json"
 [ -e blackjack-profile.json ] && complain "wrong usage must not leave a profile"
 
-# Options: cut short, joined, after operands, ended by "--".
-expect 2 run --eff=some
-err_has "--effort: expected"
-expect 2 run --fo=yes
+# Options: joined, after operands, ended by "--".
+expect 2 run --force=yes
 err_has "--force takes no value"
 expect 2 run --c 0
 err_has "no option --c"
@@ -93,6 +91,11 @@ out_has "gradient_peaks"
 grep -q 'cache.L<n>.size_bytes' out && complain "keys without --keys"
 expect 0 list --keys
 out_has "cache.L<n>.size_bytes"
+
+# Letters may stand joined, however many; a long option may not be cut short, or the next one that begins so breaks scripts.
+expect 0 list -kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
+expect 2 list --key
+err_has "no option --key (did you mean 'keys'?)"
 
 # A full disk is noticed.
 for command in help list --version; do

@@ -597,21 +597,29 @@ static void answers_are_no_surer_than_their_level(void **state) {
     bj_curves samples = {0};
     assert_int_equal(bj_data_put_answer(&earlier, "alpha.L1.latency_ns", "ns", &level, &error), BJ_OK);
     level->value = 1;
+    strcpy(level->probe, "alpha");
     level->confidence = BJ_CONFIDENCE_LOW;
     const bj_analyse_request request = {.earlier = &earlier, .seed = 1};
     static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, ""}, {0}};
     bj_probe prober = gamma_probe;
     prober.provides = keys;
     prober.analyse = analyse_rates;
+    prober.needs = (const char *const[]){"alpha", NULL};
     assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_LOW);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L11.rate")->confidence, BJ_CONFIDENCE_HIGH);
     /* The surest answer about the level counts. */
     assert_int_equal(bj_data_put_answer(&earlier, "alpha.L1.size", "bytes", &level, &error), BJ_OK);
     level->value = 1;
+    strcpy(level->probe, "alpha");
     level->confidence = BJ_CONFIDENCE_MEDIUM;
     assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_MEDIUM);
+    /* A probe that is not needed rests on this one: its doubts do not come back. */
+    strcpy(earlier.items[0].probe, "beta");
+    strcpy(earlier.items[1].probe, "beta");
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_HIGH);
     bj_data_free_answers(&answers);
     bj_data_free_answers(&earlier);
 }

@@ -257,7 +257,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_bandwidth = {
     .name = "bandwidth",
     .question = "How fast can one core read, write and copy, from each cache and from memory?",
-    .revision = 3,
+    .revision = 4,
     .provides =
         (const bj_probe_key[]){
             {"cache.L<n>.read_gbs", "GB/s", 0.001, 1e5, "bytes that one core reads from the level"},

@@ -316,7 +316,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_cache = {
     .name = "cache",
     .question = "How many data caches are there, how large and how fast?",
-    .revision = 5,
+    .revision = 6,
     .provides =
         (const bj_probe_key[]){
             {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},

@@ -105,7 +105,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_clock = {
     .name = "clock",
     .question = "How long does a dependent 32-bit addition take, and what clock is that?",
-    .revision = 1,
+    .revision = 2,
     .provides =
         (const bj_probe_key[]){
             {"op.int32.add.latency_ns", "ns", 0.02, 1000, "a dependent 32-bit addition with register operands"},

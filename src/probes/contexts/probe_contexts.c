@@ -116,11 +116,15 @@ static bj_status look_for_quota(contexts_run *run, const effort_plan *plan, bj_e
     return status;
 }
 
+/* A crowd takes long where cpus are many, so the report, which may say stop, does not wait for the end of a round. */
 static bj_status measure_point(contexts_run *run, bj_work work, unsigned threads, double *ms, bj_error *error) {
-    double ns;
-    bj_status status = run_crowd(run, work, threads, &ns, error);
+    const bj_measure_request *request = run->rounds.request;
+    unsigned wanted = request->more_rounds > 0 ? request->more_rounds : run->plan.count;
+    double done = (double)(run->rounds.round - run->plan.first_round) + (double)work / BJ_WORK_COUNT, ns;
+    BJ_TRY(bj_probe_report(request, done / wanted, error));
+    BJ_TRY(run_crowd(run, work, threads, &ns, error));
     *ms = ns * 1e-6;
-    return status == BJ_OK ? bj_kit_record(&run->rounds, &bj_contexts_axes[work], threads, *ms, error) : status;
+    return bj_kit_record(&run->rounds, &bj_contexts_axes[work], threads, *ms, error);
 }
 
 static unsigned next_number(unsigned threads) {
@@ -196,7 +200,7 @@ static bj_status repeat_points(contexts_run *run, bj_work work, bj_error *error)
     bj_status status = choose_points(run, curve, points, &count, error);
     if (status == BJ_OK)
         bj_random_shuffle_u32(&run->rounds.random, points, count);
-    for (size_t i = 0; status == BJ_OK && i < count; i++) {
+    for (size_t i = 0; status == BJ_OK && i < count && !bj_probe_is_late(run->rounds.request); i++) {
         double ms;
         status = measure_point(run, work, points[i], &ms, error);
     }

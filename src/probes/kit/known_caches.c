@@ -4,12 +4,20 @@
 
 #include "probes/kit/estimate.h"
 
+/* As the cache probe's keys have it; anything else in a profile is somebody's slip. */
+#define LEAST_BYTES 256.0
+#define MOST_BYTES 1e12
+
+static double find_bytes(const bj_answers *earlier, size_t level, const char *what) {
+    double bytes = bj_kit_find_number(earlier, "cache.L%zu.%s", level, what);
+    return bytes >= LEAST_BYTES && bytes <= MOST_BYTES ? bytes : NAN;
+}
+
 void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches) {
     *caches = (bj_known_caches){0};
     caches->count = (size_t)fmin(fmax(bj_kit_find_number(earlier, "cache.levels"), 0), BJ_KNOWN_CACHES_MAX);
     for (size_t i = 0; i < caches->count; i++) {
-        double size = bj_kit_find_number(earlier, "cache.L%zu.size_bytes", i + 1);
-        double capacity = bj_kit_find_number(earlier, "cache.L%zu.capacity_bytes", i + 1);
+        double size = find_bytes(earlier, i + 1, "size_bytes"), capacity = find_bytes(earlier, i + 1, "capacity_bytes");
         caches->fits_bytes[i] = fmax(fmin(size, capacity), 0); /* fmin and fmax pass over NaN */
         caches->holds_bytes[i] = fmax(fmax(size, capacity), 0);
     }

@@ -120,8 +120,8 @@ static bj_status measure_round(run_state *run, bj_error *error) {
     if (plan->least_bytes > 0) {
         status = bj_kit_open_arena(run->rounds, plan->least_bytes, error);
         run->rounds->pages_fixed = true;
-        /* No more of the pages that the rounds before had: those rounds are the curve. */
-        if (status == BJ_ERR_UNSUPPORTED && run->rounds->round > 0) {
+        /* No more of the pages, or of the memory, that the rounds before had: those rounds are the curve. */
+        if ((status == BJ_ERR_UNSUPPORTED || status == BJ_ERR_RESOURCE) && run->rounds->round > 0) {
             run->is_over = true;
             return BJ_OK;
         }

@@ -161,7 +161,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_op = {
     .name = "op",
     .question = "What do arithmetic operations cost, relative to a 32-bit addition?",
-    .revision = 1,
+    .revision = 2,
     .provides =
         (const bj_probe_key[]){{"op.<type>.<op>.latency", "int32 adds", 0.2, 1e5,
                                 "until the result can be used, relative to a 32-bit addition"},

@@ -157,11 +157,11 @@ static double find_ratio(void *argument, const size_t *index, size_t count) {
 }
 
 static void fill_answer(bj_answer *answer, const ratio_context *context, bj_estimate *ratio) {
-    double most = context->curve->x[context->curve->x_count - 1];
     if (isnan(ratio->value)) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no round has both one chain and several");
         return;
     }
+    double most = context->curve->x[context->curve->x_count - 1];
     if (context->fastest == most && ratio->value > STILL_FALLING * most) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time still falls at %.0f chains", most);
         return;
@@ -205,7 +205,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_parallelism = {
     .name = "parallelism",
     .question = "How many independent misses can one core have in flight?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"memory.parallelism", "count", 1, 1024,
                                         "independent misses in flight before time per miss stops falling"},
                                        {0}},

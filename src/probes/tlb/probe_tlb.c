@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probes/kit/estimate.h"
 #include "probes/kit/walks.h"
 #include "probes/tlb/tlb_answer.h"
 #include "probes/tlb/tlb_twins.h"
@@ -17,6 +18,7 @@
 #define MIB 1048576.0
 /* The line, or part of it: no twin has two places in 512 bytes. */
 #define GRAIN_BYTES 64u
+#define LEAST_PAGE_BYTES 512.0 /* two places of a packed twin */
 #define FIRST_PAGES 4.0
 #define GRID_PER_OCTAVE 4u
 #define POINTS_MAX 192u
@@ -228,8 +230,10 @@ static bj_status measure_rounds(tlb_run *run, bj_pages pages, uint64_t purpose, 
 static bj_status measure_base(tlb_run *run, double progress_to, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
     const effort_plan *plan = &plans[request->effort];
-    double page = (double)request->machine->facts.page_bytes;
-    bj_data_get_number(request->earlier, "page.size_bytes", &page);
+    double page = bj_kit_find_number(request->earlier, "page.size_bytes");
+    /* Lines of a page are told apart by grains: a page that has none, or a broken one, is somebody's slip. */
+    if (!(page >= LEAST_PAGE_BYTES && page <= plan->most_bytes && fmod(page, GRAIN_BYTES) == 0))
+        page = (double)request->machine->facts.page_bytes;
     double bytes = fmin(plan->most_bytes, (double)request->memory_bytes / 1.2);
     run->spread_id = BJ_TLB_SPREAD;
     run->packed_id = BJ_TLB_PACKED;

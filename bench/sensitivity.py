@@ -163,6 +163,9 @@ def try_constant(context, constant, factor):
             answers = pool.map(lambda machine: reanalyse(program, profiles[probe][machine], probe), profiles[probe])
             for machine, after in zip(profiles[probe], answers):
                 compare(accuracy, base[probe][machine], after, truths.get(machine, {}).get("characteristics", {}), row)
+    except RuntimeError:
+        # Some are sizes of arrays and lists that go with them.
+        return "the program breaks off"
     finally:
         with open(header, "w", encoding="utf-8") as file:
             file.write(original)

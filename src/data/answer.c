@@ -83,16 +83,6 @@ bj_status bj_data_put_answer(bj_answers *answers, const char *key, const char *u
     return BJ_OK;
 }
 
-void bj_data_remove_answer(bj_answers *answers, const char *key) {
-    bj_answer *answer = find(answers, key);
-    if (answer == NULL)
-        return;
-    free(answer->structured);
-    size_t after = (size_t)(answers->items + answers->count - (answer + 1));
-    memmove(answer, answer + 1, after * sizeof *answer);
-    answers->count--;
-}
-
 void bj_data_cite_curve(bj_answer *answer, const char *curve_id) {
     for (size_t i = 0; i < answer->evidence_count; i++)
         if (strcmp(answer->evidence[i], curve_id) == 0)

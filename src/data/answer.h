@@ -48,7 +48,6 @@ bool bj_data_get_number(const bj_answers *answers, const char *key, double *valu
 /* Adds, or replaces the one of the same key; returned cleared but for the key and unit. */
 bj_status bj_data_put_answer(bj_answers *answers, const char *key, const char *unit, bj_answer **put,
                              bj_error *error) BJ_WARN_UNUSED;
-void bj_data_remove_answer(bj_answers *answers, const char *key);
 /* Whether it answers at all: ok or unstable. */
 bool bj_data_has_value(const bj_answer *answer);
 void bj_data_cite_curve(bj_answer *answer, const char *curve_id);

@@ -39,7 +39,7 @@ bj_status bj_platform_split_words(const char *line, char ***words, size_t *count
     const char *why = trouble == WRDE_BADCHAR  ? "one of |&;<>(){} or a line end stands outside quotes"
                       : trouble == WRDE_BADVAL ? "a variable is not set"
                       : trouble == WRDE_CMDSUB ? "commands inside are not run"
-                                               : "a quote is not closed";
+                                               : "a quote is not closed, or a $ begins nothing that can be read";
     return bj_base_set_error(error, BJ_ERR_USAGE, "%s in '%.60s'", why, line);
 }
 

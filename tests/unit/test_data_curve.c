@@ -209,7 +209,7 @@ static void attributes_are_set_replaced_and_limited(void **state) {
     assert_int_equal(bj_data_set_attribute_number(&curve, "level", 3, &error), BJ_OK);
 }
 
-static void answers_are_put_found_replaced_removed(void **state) {
+static void answers_are_put_found_replaced(void **state) {
     (void)state;
     bj_answers answers = {0};
     bj_answer *answer;
@@ -230,10 +230,6 @@ static void answers_are_put_found_replaced_removed(void **state) {
     assert_null(answer->structured);
     answer->status = BJ_ANSWER_FAILED;
     assert_false(bj_data_get_number(&answers, "k.7", &value));
-    bj_data_remove_answer(&answers, "k.0");
-    bj_data_remove_answer(&answers, "not there");
-    assert_int_equal(answers.count, 39);
-    assert_string_equal(answers.items[0].key, "k.1");
     assert_int_equal(bj_data_put_answer(&answers, "", "ns", &answer, NULL), BJ_ERR_FAILED);
     assert_int_equal(bj_data_put_answer(&answers, "k", "a unit far too long", &answer, NULL), BJ_ERR_FAILED);
     bj_data_free_answers(&answers);
@@ -279,7 +275,7 @@ int main(void) {
         cmocka_unit_test(a_million_samples_in_falling_order),
         cmocka_unit_test(curves_of_a_probe_are_copied_and_dropped),
         cmocka_unit_test(attributes_are_set_replaced_and_limited),
-        cmocka_unit_test(answers_are_put_found_replaced_removed),
+        cmocka_unit_test(answers_are_put_found_replaced),
         cmocka_unit_test(evidence_is_cited_once),
         cmocka_unit_test(names_of_states_go_both_ways),
     };

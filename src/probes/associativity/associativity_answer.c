@@ -28,13 +28,17 @@ static bj_conflict_walk walk_of(const bj_curve *curve) {
                               read_attribute(curve, "sets"), read_attribute(curve, "set_stride_bytes")};
 }
 
+/* What differs most is compared first: this is asked of every curve for every point. */
+static bool is_of_walk(const bj_curve *curve, const bj_conflict_walk *walk) {
+    return curve->attribute_count > 0 && read_attribute(curve, "stride_bytes") == walk->stride_bytes &&
+           read_attribute(curve, "sets") == walk->sets && read_attribute(curve, "level") == walk->level;
+}
+
 /* NULL: not measured. */
 static const bj_curve *find_curve(const bj_curves *samples, const bj_conflict_walk *walk) {
-    for (size_t i = 0; i < samples->count; i++) {
-        bj_conflict_walk has = walk_of(&samples->items[i]);
-        if (has.level == walk->level && has.stride_bytes == walk->stride_bytes && has.sets == walk->sets)
+    for (size_t i = 0; i < samples->count; i++)
+        if (is_of_walk(&samples->items[i], walk))
             return &samples->items[i];
-    }
     return NULL;
 }
 

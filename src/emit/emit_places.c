@@ -149,5 +149,6 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
 const bj_emitter bj_emitter_rankfile = {
     .name = "rankfile",
     .summary = "a rankfile for Open MPI, cpus in the order of --order; needs topology.tree",
+    .has_comments = true,
     .emit = emit_ranks,
 };

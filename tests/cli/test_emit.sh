@@ -231,8 +231,19 @@ out_has "rank 7=node7 slot=7"
 out_has "Open MPI 5 takes logical indexes only"
 [ "$(grep -c '^rank ' out)" -eq 8 ] || complain "eight ranks"
 for format in omp-places rankfile; do
-    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have"
+    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have" --strict
+    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have" --order spread
+    refuses $format empty.json "$format needs topology.tree, which the profile does not have"
 done
+# Without a tree the cpus that there are; who is close to whom is left out.
+without topology.tree
+sed -i '/"cpus": .[02], /d; /cpus_allowed/s/0, 1, 2, 3, 4, 5, 6, 7/3, 0, 1, 2/' without.json
+expect 0 emit omp-places without.json
+out_is "{0},{1},{2},{3}"
+err_has "omp-places: the order by closeness is left out: omp-places needs topology.tree"
+expect 0 emit rankfile without.json
+out_has "# the order by closeness is left out"
+out_has "rank 3=localhost slot=3"
 with topology.tree '"cpus": .0, 1, 2, 3, 4, 5, 6, 7.' '"cpus": [0]'
 expect 2 emit omp-places with.json
 one_line_error

@@ -1,7 +1,7 @@
 /* Emitters: a profile in the form that compilers, build systems and libraries read.
  *
- * An emitter leaves out rather than guesses: what it writes must be `ok` and as certain as the reader asked for, unless
- * the reader takes the operating system's claim instead. It asks only for what it uses, and what it leaves out is noted
+ * An emitter leaves out rather than guesses: what it writes must be `ok` and of the confidence asked for, unless the
+ * reader takes the operating system's claim instead. It asks only for what it uses, and what it leaves out is noted
  * with the reason, in the output where the format has a place for that. To add one: write emit_<name>.c with the
  * descriptor last, add its line to emit_list.h, and its row to docs/emit.md. One more language of variables goes into
  * emit_variables.c. */
@@ -17,7 +17,7 @@ typedef enum { BJ_ORDER_NEAR, BJ_ORDER_SPREAD } bj_cpu_order;
 typedef struct {
     bj_confidence least_confidence;       /* low: unstable answers and numbers without one are taken, too */
     bool strict;                          /* refuse where something would be left out */
-    bool allow_claimed;                   /* what is not certain enough is replaced by what the operating system says */
+    bool allow_claimed;                   /* what lacks confidence is replaced by what the operating system says */
     bj_cpu_order order;                   /* omp-places, rankfile */
     const char *host;                     /* rankfile */
     const char *type;                     /* blis: "double" or "float" */

@@ -10,12 +10,16 @@
 
 enum { INDENT = 2, KEY_WIDTH = 26 };
 
-/* "505 KiB" beside "512 KiB" becomes "505". */
-static void drop_shared_unit(char *end, const char *value) {
-    char *unit = strchr(end, ' ');
-    const char *other = strchr(value, ' ');
-    if (unit != NULL && other != NULL && strcmp(unit, other) == 0)
-        *unit = '\0';
+static bool is_same_unit(const char *end, const char *value) {
+    const char *unit = strchr(end, ' '), *other = strchr(value, ' ');
+    return unit != NULL && other != NULL && strcmp(unit, other) == 0;
+}
+
+/* " (505 .. 520)"; with units where they are not all the value's. */
+static void format_interval(char *low, char *high, const char *value, char *text, size_t room) {
+    if (is_same_unit(low, value) && is_same_unit(high, value))
+        *strchr(low, ' ') = *strchr(high, ' ') = '\0';
+    snprintf(text, room, " (%s .. %s)", low, high);
 }
 
 /* "512 KiB (505 .. 520), medium"; most are high, which is left out. */
@@ -37,11 +41,8 @@ static void format_side(const bj_answer *answer, char *text, size_t room) {
     if (answer->has_interval) {
         bj_report_format_quantity(answer->interval[0], answer->unit, low);
         bj_report_format_quantity(answer->interval[1], answer->unit, high);
-        if (strcmp(low, high) != 0) {
-            drop_shared_unit(low, value);
-            drop_shared_unit(high, value);
-            snprintf(interval, sizeof interval, " (%s .. %s)", low, high);
-        }
+        if (strcmp(low, high) != 0)
+            format_interval(low, high, value, interval, sizeof interval);
     }
     bool told = answer->confidence == BJ_CONFIDENCE_LOW || answer->confidence == BJ_CONFIDENCE_MEDIUM;
     snprintf(text, room, "%s%s%s%s%s", value, interval, answer->status == BJ_ANSWER_UNSTABLE ? ", unstable" : "",
@@ -114,24 +115,36 @@ static void print_part(FILE *out, const bj_comparison *comparison, bool certain,
     }
 }
 
+/* "different: 13 of 20 values; 1 level; 27 unsupported by one" */
+static void format_verdict(const bj_comparison *comparison, char *line, size_t room) {
+    size_t values = 0, statuses = 0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        values += comparison->items[i].certain && comparison->items[i].kind == BJ_DIFFERENCE_VALUE;
+        statuses += is_unsupported(&comparison->items[i]);
+    }
+    size_t levels = comparison->certain_count - values - statuses;
+    int length = snprintf(line, room, "different: %zu of %zu values", values, comparison->compared);
+    if (levels > 0)
+        length += snprintf(line + length, room - (size_t)length, "; %zu level%s", levels, levels > 1 ? "s" : "");
+    if (statuses > 0)
+        snprintf(line + length, room - (size_t)length, "; %zu unsupported by one", statuses);
+}
+
 static void print_verdict(FILE *out, const bj_comparison *comparison, const bj_terminal_style *style) {
-    char line[240], sets[80] = "";
-    if (comparison->a.profile_count > 1 || comparison->b.profile_count > 1)
-        snprintf(sets, sizeof sets, "; medians of %zu and %zu profiles", comparison->a.profile_count,
-                 comparison->b.profile_count);
+    char line[240];
     if (comparison->other_machine) {
         snprintf(line, sizeof line, "these are different machines: %s", comparison->summary);
         bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
         putc('\n', out);
     }
     if (comparison->certain_count == 0)
-        snprintf(line, sizeof line, "same: no difference beyond run-to-run noise (%zu values%s)", comparison->compared,
-                 sets);
+        snprintf(line, sizeof line, "same: no difference beyond run-to-run noise (%zu values)", comparison->compared);
     else
-        snprintf(line, sizeof line, "different: %zu findings (%zu values compared%s)", comparison->certain_count,
-                 comparison->compared, sets);
+        format_verdict(comparison, line, sizeof line);
     bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
     putc('\n', out);
+    if (comparison->a.profile_count > 1 || comparison->b.profile_count > 1)
+        fprintf(out, "medians of %zu and %zu profiles\n", comparison->a.profile_count, comparison->b.profile_count);
 }
 
 void bj_report_print_comparison(FILE *out, const bj_comparison *comparison, const bj_terminal_style *style) {

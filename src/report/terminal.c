@@ -107,24 +107,10 @@ static void format_value(const page *page, const bj_answer *answer, char *text, 
     snprintf(text, room, "%s = %s", quantity, cycles);
 }
 
-static void format_interval(const bj_answer *answer, char *text, size_t room) {
-    char low[48], high[48];
-    text[0] = '\0';
-    if (!answer->has_interval)
-        return;
-    bool bytes = strcmp(answer->unit, "bytes") == 0;
-    bj_report_format_quantity(answer->interval[0], bytes ? "bytes" : "", low);
-    bj_report_format_quantity(answer->interval[1], bytes ? "bytes" : "", high);
-    if (strcmp(low, high) == 0)
-        snprintf(text, room, "%s", low);
-    else
-        snprintf(text, room, "%s .. %s", low, high);
-}
-
 static void print_scalar(const page *page, const bj_answer *answer) {
     char value[128], interval[128], claimed[48] = "";
     format_value(page, answer, value, sizeof value);
-    format_interval(answer, interval, sizeof interval);
+    bj_report_format_interval(answer, interval, sizeof interval);
     if (answer->has_claimed)
         bj_report_format_quantity(answer->claimed, strcmp(answer->unit, "bytes") == 0 ? "bytes" : "", claimed);
     const char *confidence =

@@ -59,6 +59,10 @@ static size_t count_columns(const char *text, size_t length) {
     return columns;
 }
 
+size_t bj_report_count_columns(const char *text) {
+    return count_columns(text, strlen(text));
+}
+
 void bj_report_print_wrapped(FILE *out, const bj_terminal_style *style, bj_ink ink, const char *text, size_t indent,
                              size_t column) {
     begin_ink(out, style, ink);
@@ -110,4 +114,18 @@ void bj_report_format_quantity(double value, const char *unit, char *text) {
     bj_data_format_number(bj_data_round_number(value, 3), number);
     bool bare = unit[0] == '\0' || strcmp(unit, "count") == 0;
     snprintf(text, 48, "%.30s%s%.15s", number, bare ? "" : " ", bare ? "" : unit);
+}
+
+void bj_report_format_interval(const bj_answer *answer, char *text, size_t room) {
+    char low[48], high[48];
+    text[0] = '\0';
+    if (!answer->has_interval)
+        return;
+    bool bytes = strcmp(answer->unit, "bytes") == 0;
+    bj_report_format_quantity(answer->interval[0], bytes ? "bytes" : "", low);
+    bj_report_format_quantity(answer->interval[1], bytes ? "bytes" : "", high);
+    if (strcmp(low, high) == 0)
+        snprintf(text, room, "%s", low);
+    else
+        snprintf(text, room, "%s .. %s", low, high);
 }

@@ -63,6 +63,8 @@ static size_t measure_column(const bj_table *table, size_t column) {
 static void print_row(FILE *out, const bj_table *table, const bj_terminal_style *style, const char *const *cells,
                       const size_t *widths, size_t shown) {
     bj_ink ink = cells == NULL ? BJ_INK_FAINT : BJ_INK_PLAIN;
+    while (cells != NULL && shown > 1 && cells[shown - 1][0] == '\0') /* no blanks at the end of a line */
+        shown--;
     for (size_t i = 0; i < shown; i++) {
         const char *text = cells == NULL ? table->columns[i].title : cells[i];
         size_t width = widths[i], used = bj_report_count_columns(text);

@@ -99,6 +99,8 @@ bad 2 '1,2\n0x10,4\n'
 bad 2 '1,2\n1;2\n'
 bad 2 '1,2\n3,,4\n'
 bad 1 ''
+bad 2 '1,2\n3\t4\n'
+err_has "two numbers with a comma between, found '3\\t4'"
 bad 2 '# nothing\nx,y\n'
 bad 1 'a\000b,1\n'
 expect 2 analyze cache bad.csv

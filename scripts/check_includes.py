@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "machine/sim": ["base/", "machine/"],
     "data": ["base/"],
     "stats": ["base/", "data/"],
-    "profile": ["base/", "data/"],
+    "profile": ["base/", "data/", "bj_build.h"],
     "probes": ["base/", "data/", "machine/machine.h"],
     "probes/kit": ["base/", "data/", "stats/", "machine/machine.h", "machine/walk_order.h", "probes/probe.h"],
     # One probe's folder; what another probe keeps there is none of its business.

@@ -72,11 +72,13 @@ BJ_LIB_API const char *bj_lib_version(void);
 
 /* Opens the profile at `path`. NULL: the first of these that is there:
  *   1. $BLACKJACK_PROFILE, which must be one if it is set and not empty;
- *   2. $XDG_DATA_HOME/blackjackbench/profile.json, where XDG_DATA_HOME is $HOME/.local/share unless set;
- *   3. /var/lib/blackjackbench/profile.json (or what the build chose).
- * A file that is there but no profile is an error: no later place is tried. One in the second place that may not be
- * read counts as not there. The environment is not looked at where
- * the process runs with somebody else's rights. On failure *profile is NULL. */
+ *   2. blackjack-profile.json in the current folder, where `blackjack run` writes it;
+ *   3. $XDG_DATA_HOME/blackjackbench/profile.json, where XDG_DATA_HOME is $HOME/.local/share unless set: where
+ *      `blackjack run --save` keeps it;
+ *   4. /var/lib/blackjackbench/profile.json (or what the build chose).
+ * The program looks in the same places. A file that is there but no profile is an error: no later place is tried. One
+ * in the second or third place that may not be read counts as not there. Where the process runs with somebody else's
+ * rights, only the last place counts. On failure *profile is NULL. */
 BJ_LIB_API bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error);
 /* The same from text, which is not kept. */
 BJ_LIB_API bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profile **profile,

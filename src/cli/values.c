@@ -91,3 +91,9 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
     close(file);
     return bj_base_prepare_path(path, TRIAL_BYTES, error);
 }
+
+bool bj_cli_is_file_name(const char *word) {
+    size_t length = strlen(word);
+    return strcmp(word, "-") == 0 || strchr(word, '/') != NULL ||
+           (length > 5 && strcmp(word + length - 5, ".json") == 0) || access(word, F_OK) == 0;
+}

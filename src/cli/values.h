@@ -19,3 +19,6 @@ bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *
  * be written again and again. */
 bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file,
                               bj_error *error) BJ_WARN_UNUSED;
+/* Whether a first operand that may be a file or something else is meant as a file: it is "-", has a slash in it, ends
+ * in ".json", or such a file is there. */
+bool bj_cli_is_file_name(const char *word);

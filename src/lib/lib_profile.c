@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "bj_build.h"
 #include "lib/lib.h"
-#include "lib/profile_path.h"
+#include "profile/places.h"
 
 const char *bj_lib_version(void) {
     return BJ_VERSION;
@@ -104,9 +104,15 @@ bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj
     *profile = NULL;
     if (path != NULL)
         return open_file(path, profile, error);
-    bj_lib_result result = bj_inside_find_profile(&found, error);
-    if (result == BJ_LIB_OK)
+    bj_error trouble;
+    bj_status status = bj_profile_find_default(&found, &trouble);
+    bj_lib_result result;
+    if (status == BJ_OK)
         result = open_file(found, profile, error);
+    else if (status == BJ_ERR_INPUT)
+        result = bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%s", trouble.text);
+    else
+        result = bj_inside_translate(status, &trouble, error);
     free(found);
     return result;
 }

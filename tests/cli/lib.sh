@@ -12,6 +12,10 @@ failures=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/bj-cli-XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
+# No profile but those that a script makes, and none of the user's is touched.
+unset BLACKJACK_PROFILE XDG_DATA_HOME
+HOME=$scratch/home
+export HOME
 
 complain() {
     echo "FAILED: $*" >&2

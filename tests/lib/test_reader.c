@@ -141,13 +141,15 @@ static int setup_places(void **state) {
     unsetenv("BLACKJACK_PROFILE");
     setenv("XDG_DATA_HOME", here->folder, 1);
     *state = here;
-    return mkdir(here->user, 0700);
+    return mkdir(here->user, 0700) != 0 || chdir(here->folder) != 0;
 }
 
 static int teardown_places(void **state) {
     places *here = *state;
     char path[256];
-    static const char *const names[] = {"profile.json", "other.json", ""};
+    if (chdir("/") != 0)
+        return 1;
+    static const char *const names[] = {"profile.json", "other.json", "../blackjack-profile.json", ""};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", here->user, names[i]);
         remove(path);
@@ -164,6 +166,18 @@ static void write_text(const places *here, const char *name, const char *text) {
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+}
+
+/* The folder at hand comes before the user's place. */
+static void test_folder_at_hand(void **state) {
+    const places *here = *state;
+    bj_lib_profile *profile;
+    bj_lib_error error = {""};
+    write_text(here, "profile.json", "not a profile");
+    write_text(here, "../blackjack-profile.json", "{\"format\": \"blackjack-profile/1\", \"characteristics\": {}}");
+    assert_int_equal(bj_lib_open_profile(NULL, &profile, &error), BJ_LIB_OK);
+    assert_string_equal(bj_lib_profile_path(profile), "blackjack-profile.json");
+    bj_lib_close_profile(profile);
 }
 
 /* Given, then $BLACKJACK_PROFILE, then the user's place; what is there but no profile is an error. */
@@ -269,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_answers),
         cmocka_unit_test_setup_teardown(test_places, setup_places, teardown_places),
+        cmocka_unit_test_setup_teardown(test_folder_at_hand, setup_places, teardown_places),
         cmocka_unit_test_setup_teardown(test_forbidden_place, setup_places, teardown_places),
         cmocka_unit_test(test_threads),
     };

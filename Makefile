@@ -9,6 +9,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PROFILE ?= blackjack-profile.json
 RUN_ARGS ?=
+# What is measured becomes the default profile of this user; a simulated machine does not.
+SAVE ?= $(if $(findstring sim:,$(RUN_ARGS)),,--save)
 TARGET ?= all
 MINUTES ?= 20
 
@@ -37,7 +39,7 @@ build:
 run:
 	@scripts/deps.sh run
 	@$(MAKE) build TARGET=blackjack
-	@status=0; build/blackjack run --force -o '$(PROFILE)' $(RUN_ARGS) || status=$$?; \
+	@status=0; build/blackjack run --force -o '$(PROFILE)' $(SAVE) $(RUN_ARGS) || status=$$?; \
 	if [ $$status -le 1 ]; then build/blackjack show '$(PROFILE)' || exit; fi; exit $$status
 
 # The tests of the plain build come last, so that the output ends with their summary. The sanitizers go without the
@@ -130,7 +132,8 @@ clean:
 help:
 	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
 	@echo "make run            packages, build, measure this machine into $(PROFILE), show the answer"
-	@echo "                    RUN_ARGS=\"--effort quick\" goes to 'blackjack run', PROFILE=FILE elsewhere"
+	@echo "                    and keep it as the default profile; RUN_ARGS=\"--effort quick\" goes to"
+	@echo "                    'blackjack run', PROFILE=FILE elsewhere, SAVE= does not keep it"
 	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
 	@echo "make check-threads  packages, the tests that start threads under ThreadSanitizer"
 	@echo "make deps           see to the packages that run and check need; does nothing when they are there"

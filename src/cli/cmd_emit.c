@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/values.h"
 #include "emit/emit.h"
+#include "profile/places.h"
 
 static bj_status refuse_value(const char *option, const char *expected, const char *found, bj_error *error) {
     return bj_base_set_error(error, BJ_ERR_USAGE, "--%s: expected %s, found '%.40s'", option, expected, found);
@@ -109,6 +110,7 @@ static int run(const bj_cli_arguments *arguments) {
     bj_emit_request request = {.profile = &profile};
     char *text = NULL;
     size_t length = 0;
+    const char *path = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
     bj_profile_init(&profile);
     if (output == NULL)
         output = "-";
@@ -116,7 +118,7 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
     if (status == BJ_OK)
-        status = bj_profile_read(arguments->operands[1], &profile, &error);
+        status = bj_profile_read_default(path, &profile, NULL, &error);
     if (status == BJ_OK)
         status = bj_emit_to_text(&request, &text, &length, &error);
     if (status == BJ_OK)
@@ -141,7 +143,7 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_emit = {
     .name = "emit",
-    .synopsis = "FORMAT FILE [-o FILE] [--force] [--min-confidence low|medium|high] [--allow-claimed]\n"
+    .synopsis = "FORMAT [FILE] [-o FILE] [--force] [--min-confidence low|medium|high] [--allow-claimed]\n"
                 "[--order near|spread] [--host NAME] [--type double|float] [--vector-bytes N]\n"
                 "[--kernel MRxNR]",
     .summary = "A profile in the form that compilers, build systems and libraries read",
@@ -151,7 +153,7 @@ const bj_cli_command bj_cli_command_emit = {
                "the exit status is 1. docs/emit.md says more of each format.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .least_operands = 2,
+    .least_operands = 1,
     .most_operands = 2,
     .run = run,
 };

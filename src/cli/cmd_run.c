@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,8 +11,10 @@
 #include "cli/cli.h"
 #include "cli/cpu_list.h"
 #include "cli/progress.h"
+#include "cli/save.h"
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
+#include "profile/places.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
@@ -70,6 +71,7 @@ typedef struct {
     const bj_cli_arguments *arguments;
     const char *path;
     bool quiet, resume, journal;
+    bj_cli_save save;
     bj_run_plan plan;
     const bj_probe **order;
     size_t order_count;
@@ -119,14 +121,22 @@ static bj_status check_compiler(const session *session, bj_error *error) {
     return BJ_OK;
 }
 
+static bj_status choose_output(session *session, bool replace, bj_error *error) {
+    session->path = bj_cli_find_value(session->arguments, "output");
+    BJ_TRY(bj_cli_prepare_save(session->arguments, session->path, &session->save, error));
+    if (session->save.unfinished != NULL)
+        session->path = session->save.unfinished;
+    else if (session->path == NULL)
+        session->path = BJ_PROFILE_HERE;
+    return bj_cli_check_output(session->path, replace || session->save.unfinished != NULL,
+                               "--force replaces it, --resume goes on with it", &session->journal, error);
+}
+
 static bj_status read_options(session *session, bj_error *error) {
     const bj_cli_arguments *arguments = session->arguments;
     bool force = bj_cli_is_given(arguments, "force");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->quiet = bj_cli_is_given(arguments, "quiet");
-    session->path = bj_cli_find_value(arguments, "output");
-    if (session->path == NULL)
-        session->path = "blackjack-profile.json";
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
     BJ_TRY(read_effort(session, error));
@@ -135,8 +145,7 @@ static bj_status read_options(session *session, bj_error *error) {
     BJ_TRY(read_probes(session, error));
     BJ_TRY(bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error));
     BJ_TRY(check_compiler(session, error));
-    return bj_cli_check_output(session->path, force || session->resume, "--force replaces it, --resume goes on with it",
-                               &session->journal, error);
+    return choose_output(session, force || session->resume, error);
 }
 
 static bool is_stop_wanted(void *context) {
@@ -212,10 +221,12 @@ static bj_status adopt_former(session *session, bj_error *error) {
 }
 
 static bj_status read_former(session *session, bj_error *error) {
-    struct stat about;
-    if (!session->resume || !session->journal || stat(session->path, &about) != 0)
+    const char *former = session->path;
+    if (session->save.unfinished != NULL && access(former, F_OK) != 0)
+        former = session->save.kept; /* a run that was finished may lack a probe */
+    if (!session->resume || !session->journal || access(former, F_OK) != 0)
         return BJ_OK;
-    BJ_TRY(bj_profile_read(session->path, &session->profile, error));
+    BJ_TRY(bj_profile_read(former, &session->profile, error));
     session->plan.keep_done = true;
     return adopt_former(session, error);
 }
@@ -236,7 +247,7 @@ static bj_status check_former(const session *session, bj_error *error) {
 
 /* Where the profile goes and how much we print has nothing to do with what was measured. */
 static bool is_recorded(const char *option) {
-    static const char *const left_out[] = {"output", "force", "resume", "quiet"};
+    static const char *const left_out[] = {"output", "force", "resume", "save", "quiet"};
     for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
         if (strcmp(option, left_out[i]) == 0)
             return false;
@@ -264,6 +275,8 @@ static bj_status record_arguments(const bj_cli_arguments *arguments, bj_strings 
 static void announce(const session *session) {
     if (session->quiet)
         return;
+    if (session->save.kept != NULL && session->machine->facts.simulated)
+        bj_cli_complain("warning: --save makes a simulated machine the default profile of this one");
     const bj_profile *profile = &session->profile;
     for (size_t i = 0; i < profile->environment.warnings.count; i++)
         bj_cli_complain("warning: %s", profile->environment.warnings.items[i]);
@@ -307,9 +320,10 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_cli_complain("probe %s failed: %s", record->name, record->reason);
         result = BJ_EXIT_FAILED;
     }
-    if (!session->quiet && strcmp(session->path, "-") != 0)
+    if (!session->quiet && session->save.unfinished == NULL && strcmp(session->path, "-") != 0)
         bj_cli_complain("the profile is in %s", session->path);
-    return result;
+    status = bj_cli_save_profile(&session->save, &session->profile, session->path, session->quiet, error);
+    return status == BJ_OK ? result : bj_cli_fail(status, error);
 }
 
 static int measure(session *session) {
@@ -361,6 +375,7 @@ static int run(const bj_cli_arguments *arguments) {
     }
     free(session.chosen_cpus);
     free(session.order);
+    bj_cli_free_save(&session.save);
     bj_profile_free(&session.profile);
     return result;
 }
@@ -369,6 +384,7 @@ static const bj_cli_option options[] = {
     {"output", 'o', "FILE", "the profile (default blackjack-profile.json); '-': standard output"},
     {"force", 0, NULL, "replace the file if it exists, from the start"},
     {"resume", 0, NULL, "go on with the file, its seed and effort: probes that are in it are not run again"},
+    {"save", 0, NULL, "keep it as the default profile, which all commands and the library find by themselves"},
     {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one"},
     {"effort", 0, "quick|normal|thorough", "how much to measure (default normal)"},
     {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
@@ -381,14 +397,19 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_run = {
     .name = "run",
-    .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--machine native|sim:FILE]\n"
-                "[--effort quick|normal|thorough] [--cpus LIST] [--budget SECONDS] [--seed N]\n"
-                "[--method NAME] [--cc COMMAND] [--quiet]",
+    .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--save]\n"
+                "[--machine native|sim:FILE] [--effort quick|normal|thorough] [--cpus LIST]\n"
+                "[--budget SECONDS] [--seed N] [--method NAME] [--cc COMMAND] [--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"
         "at the start and after each probe, before the probe is reported as done, so a run that is interrupted,\n"
-        "killed or finds the disk full keeps what it has. docs/running.md says more.\n"
+        "killed or finds the disk full keeps what it has.\n"
+        "\n"
+        "--save keeps the profile where commands without a file name and the library look: in the file that\n"
+        "BLACKJACK_PROFILE names, else in $XDG_DATA_HOME/blackjackbench/profile.json (XDG_DATA_HOME is\n"
+        "$HOME/.local/share unless set). With -o it is written there as well. The one before stays beside it\n"
+        "under its date, profile-YYYY-MM-DD-HHMMSS.json, five of them at most.\n"
         "\n"
         "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
         "3 no permission or resource; 130 interrupted.",

@@ -2,14 +2,15 @@
 
 #include "cli/cli.h"
 #include "cli/style.h"
-#include "profile/profile.h"
+#include "profile/places.h"
 #include "report/terminal.h"
 
 static int run(const bj_cli_arguments *arguments) {
     bj_error error;
     bj_profile profile;
     bj_profile_init(&profile);
-    bj_status status = bj_profile_read(arguments->operands[0], &profile, &error);
+    const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
+    bj_status status = bj_profile_read_default(path, &profile, NULL, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     bj_terminal_style style = bj_cli_find_style();
@@ -20,10 +21,12 @@ static int run(const bj_cli_arguments *arguments) {
 
 const bj_cli_command bj_cli_command_show = {
     .name = "show",
-    .synopsis = "FILE",
+    .synopsis = "[FILE]",
     .summary = "A profile on one page, for a person",
-    .details = "Colour only on a terminal, and not when NO_COLOR is set.",
-    .least_operands = 1,
+    .details = "Without FILE the default profile, which 'run --save' keeps.\n"
+               "\n"
+               "Colour only on a terminal, and not when NO_COLOR is set.",
+    .least_operands = 0,
     .most_operands = 1,
     .run = run,
 };

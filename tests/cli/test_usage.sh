@@ -41,7 +41,7 @@ expect 2 help shwo
 err_has "did you mean 'show'?"
 expect 2 list extra
 one_line_error
-expect 2 show
+expect 2 reanalyze
 one_line_error
 err_has "too few arguments"
 expect 2 get one two three four

@@ -67,8 +67,7 @@ void bj_cli_print_help(void) {
     for (size_t i = 0; i < bj_cli_command_count; i++)
         print_named(bj_cli_commands[i]->name, NAME_WIDTH, bj_cli_commands[i]->summary);
     puts("\n  --version   the version, and exit\n");
-    print_prose("'blackjack help COMMAND' says more. To begin: 'blackjack run', then 'blackjack show "
-                "blackjack-profile.json'.");
+    print_prose("'blackjack help COMMAND' says more. To begin: 'blackjack run --save', then 'blackjack show'.");
 }
 
 static void print_synopsis(const bj_cli_command *command) {

@@ -9,7 +9,7 @@
 #include "probes/probe.h"
 #include "profile/profile.h"
 
-enum { NAME_WIDTH = 14, LABEL_WIDTH = 8, KEY_WIDTH = 28, UNIT_WIDTH = 13 };
+enum { NAME_WIDTH = 14, LABEL_WIDTH = 8, MEANING_INDENT = 10 };
 
 typedef struct {
     const bj_probe **probes;
@@ -44,9 +44,8 @@ static void print_cost(const bj_probe *probe) {
 
 static void print_keys(const bj_probe *probe) {
     for (const bj_probe_key *key = probe->provides; key->key != NULL; key++) {
-        size_t column = 6 + KEY_WIDTH + 1 + UNIT_WIDTH + 1;
-        printf("      %-*s %-*s ", KEY_WIDTH, key->key, UNIT_WIDTH, key->unit);
-        bj_cli_print_filled(key->meaning, column, column);
+        printf("      %-32s %s\n%*s", key->key, key->unit, MEANING_INDENT, "");
+        bj_cli_print_filled(key->meaning, MEANING_INDENT, MEANING_INDENT);
     }
 }
 

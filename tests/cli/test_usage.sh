@@ -99,6 +99,21 @@ out_has "gradient_peaks"
 grep -q 'cache.L<n>.size_bytes' out && complain "keys without --keys"
 expect 0 list --keys
 out_has "cache.L<n>.size_bytes"
+fits 80
+expect 0 list tlb --keys
+out_has "tlb.L<n>.entries"
+grep -q "^cache" out && complain "list tlb lists cache"
+expect 2 list tbl
+err_has "did you mean 'tlb'?"
+expect 0 list --words methods tlb line
+out_has "paired_walks"
+[ "$(sort out | uniq -d)" = "" ] && [ "$(grep -vc '^[a-z_]*$' out)" -eq 0 ] || complain "words, one a line, once each"
+expect 0 list --words fields
+out_has confidence
+expect 0 list --words probes
+[ "$(wc -l <out)" -eq "$("$blackjack" list | grep -c '^[a-z]')" ] || complain "all probes"
+expect 2 list --words nonsense
+one_line_error
 
 # Letters may stand joined, however many; a long option may not be cut short, or the next one that begins so breaks scripts.
 expect 0 list -kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk

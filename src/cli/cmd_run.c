@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/cpu_list.h"
 #include "cli/progress.h"
+#include "cli/style.h"
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
 #include "runner/header.h"
@@ -307,6 +308,8 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_cli_complain("probe %s failed: %s", record->name, record->reason);
         result = BJ_EXIT_FAILED;
     }
+    if (!session->quiet)
+        bj_cli_tell_headline(&session->profile);
     if (!session->quiet && strcmp(session->path, "-") != 0)
         bj_cli_complain("the profile is in %s", session->path);
     return result;

@@ -33,7 +33,7 @@ expect 2 help frobnicate
 one_line_error
 expect 2 list extra
 one_line_error
-expect 2 show
+expect 2 reanalyze
 one_line_error
 err_has "too few arguments"
 expect 2 get one two three four

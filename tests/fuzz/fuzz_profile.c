@@ -42,7 +42,7 @@ static void show(const bj_profile *profile) {
     require(out != NULL, "memory for a page");
     for (int utf8 = 0; utf8 < 2; utf8++) {
         const bj_terminal_style style = {.colour = false, .utf8 = utf8 != 0};
-        bj_report_print_page(out, profile, &style);
+        bj_report_print_page(out, profile, &style, &(bj_page_request){0});
     }
     fclose(out);
     for (size_t i = 0; i < length; i++) {

@@ -8,6 +8,7 @@
 #include "cli/values.h"
 #include "probes/probe.h"
 #include "profile/profile.h"
+#include "report/plot.h"
 #include "report/terminal.h"
 #include "runner/runner.h"
 
@@ -69,8 +70,15 @@ static void say_interrupted(const bj_profile *profile, const subject *subject, c
              subject->path != NULL ? subject->path : "");
 }
 
+static bj_status plot(const bj_profile *profile, const char *what, const bj_terminal_style *style, bj_error *error) {
+    const bj_probe *probe;
+    if (bj_data_find_curve(&profile->curves, what) == NULL)
+        BJ_TRY(bj_cli_read_probe(what, &probe, error));
+    return bj_report_plot(stdout, profile, what, style, error);
+}
+
 static int print_profile(const bj_cli_arguments *arguments, const subject *subject, bj_profile *profile) {
-    (void)arguments;
+    const char *plotted = bj_cli_find_value(arguments, "plot");
     bj_error error;
     char notice[480];
     bj_status status = bj_profile_read(subject->path != NULL ? subject->path : DEFAULT_PROFILE, profile, &error);
@@ -79,6 +87,10 @@ static int print_profile(const bj_cli_arguments *arguments, const subject *subje
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     bj_terminal_style style = bj_cli_find_style();
+    if (plotted != NULL) {
+        status = plot(profile, plotted, &style, &error);
+        return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
+    }
     say_interrupted(profile, subject, notice, sizeof notice);
     bj_report_print_page(stdout, profile, &style, &(bj_page_request){subject->section, notice});
     return BJ_EXIT_OK;
@@ -93,12 +105,18 @@ static int run(const bj_cli_arguments *arguments) {
     return result;
 }
 
+static const bj_cli_option options[] = {
+    {"plot", 0, "PROBE", "draw the probe's curve with its answers; the id of a curve will do, too"},
+};
+
 const bj_cli_command bj_cli_command_show = {
     .name = "show",
-    .synopsis = "[FILE] [SECTION]",
+    .synopsis = "[FILE] [SECTION] [--plot PROBE]",
     .summary = "A profile on one page, for a person",
     .details = "SECTION is a probe: only its answers. The page is as wide as the terminal, or 80 columns.\n"
                "Colour only on a terminal, and not when NO_COLOR is set.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
     .most_operands = 2,
     .run = run,
 };

@@ -79,6 +79,22 @@ out_has "- unsupported"
 out_has "simulated (zen3)"
 grep -q 1970 out && complain "a simulated run is measured at no time"
 
+# A plot: in the C locale plain, with UTF-8 finer; no wider or longer than a terminal.
+"$blackjack" run cache --machine "sim:$machine" --effort quick --quiet -o walk.json
+LC_ALL=C "$blackjack" show walk.json --plot cache >out 2>err || complain "plot"
+out_has "cache.walk: latency"
+grep -Eq '^ +L1 [0-9.]+ KiB' out || complain "no answer in the plot"
+grep -Eq -- '- memory [0-9.]+ ns' out || complain "no latency in the plot"
+awk 'length($0) > 80 { bad = 1 } END { exit bad || NR > 24 }' out || complain "a plot of more than 80 by 24"
+LC_ALL=C grep -q '[^ -~]' out && complain "a plot that is not plain ASCII in the C locale"
+expect 0 show walk.json --plot cache.spread
+out_has "cache.spread: latency"
+expect 1 show walk.json --plot tlb
+one_line_error
+expect 2 show walk.json --plot cahce
+one_line_error
+err_has "did you mean 'cache'"
+
 # What an interrupted run left out.
 sed 's/"machine": "sim:zen3"/"machine": "sim:zen3", "interrupted": true/; s/"arguments": \["op"/"arguments": ["op", "tlb"/' \
     ops.json >cut.json

@@ -1,6 +1,6 @@
 /* Emitters: a profile in the form that compilers, build systems and libraries read.
  *
- * An emitter refuses rather than guesses: what it needs must be `ok` and as certain as the reader asked for, unless the
+ * An emitter refuses rather than guesses: what it needs must be `ok` and of the confidence asked for, unless the
  * reader takes the operating system's claim instead. To add one: write emit_<name>.c with the descriptor last, add its
  * line to emit_list.h, and its row to docs/emit.md. One more language of variables goes into emit_variables.c. */
 #pragma once
@@ -14,7 +14,7 @@ typedef enum { BJ_ORDER_NEAR, BJ_ORDER_SPREAD } bj_cpu_order;
 
 typedef struct {
     bj_confidence least_confidence;       /* low: unstable answers and numbers without one are taken, too */
-    bool allow_claimed;                   /* what is not certain enough is replaced by what the operating system says */
+    bool allow_claimed;                   /* what lacks confidence is replaced by what the operating system says */
     bj_cpu_order order;                   /* omp-places, rankfile */
     const char *host;                     /* rankfile */
     const char *type;                     /* blis: "double" or "float" */

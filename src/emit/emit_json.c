@@ -38,6 +38,6 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
 
 const bj_emitter bj_emitter_json = {
     .name = "json",
-    .summary = "one flat object of keys and values, of the answers that are certain enough",
+    .summary = "one flat object of keys and values, of the answers of enough confidence",
     .emit = emit,
 };

@@ -186,21 +186,21 @@ static const bj_emit_language sh_language = {"", "", "# ", "", "", false, "", "=
 
 const bj_emitter bj_emitter_c_header = {
     .name = "c-header",
-    .summary = "macros for C and C++, one for each answer that is certain enough",
+    .summary = "macros for C and C++, one for each answer of enough confidence",
     .language = &c_language,
     .emit = emit,
 };
 
 const bj_emitter bj_emitter_cmake = {
     .name = "cmake",
-    .summary = "variables for CMake's include(), one for each answer that is certain enough",
+    .summary = "variables for CMake's include(), one for each answer of enough confidence",
     .language = &cmake_language,
     .emit = emit,
 };
 
 const bj_emitter bj_emitter_sh = {
     .name = "sh",
-    .summary = "variables for POSIX shells to source, one for each answer that is certain enough",
+    .summary = "variables for POSIX shells to source, one for each answer of enough confidence",
     .language = &sh_language,
     .emit = emit,
 };

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "profile/profile.h"
 #include "report/compare_print.h"
+#include "report/plot.h"
 #include "report/terminal.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
@@ -42,7 +43,12 @@ static void show(const bj_profile *profile) {
     require(out != NULL, "memory for a page");
     for (int utf8 = 0; utf8 < 2; utf8++) {
         const bj_terminal_style style = {.colour = false, .utf8 = utf8 != 0};
-        bj_report_print_page(out, profile, &style);
+        bj_report_print_page(out, profile, &style, &(bj_page_request){0});
+        bj_error error;
+        for (size_t i = 0; i < profile->curves.count && i < 8; i++) {
+            (void)!bj_report_plot(out, profile, profile->curves.items[i].id, &style, &error);
+            (void)!bj_report_plot(out, profile, profile->curves.items[i].probe, &style, &error);
+        }
     }
     fclose(out);
     for (size_t i = 0; i < length; i++) {

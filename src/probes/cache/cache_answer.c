@@ -117,7 +117,7 @@ static void mark_moving(const cache_answer *a, bj_answer *answer, size_t index) 
     answer->interval[1] = ceil(fmax(answer->interval[1], fmax(greatest, answer->value * factor)));
     if (unstable)
         bj_kit_call_unstable(answer,
-                             "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
+                             "single rounds gave %.0f to %.0f KiB: shared with other tenants, or the virtual cpu moved",
                              least / 1024, greatest / 1024);
 }
 

@@ -321,7 +321,7 @@ const bj_probe bj_probe_cache = {
         (const bj_probe_key[]){
             {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
             {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
-             "largest working set without a real penalty (effective size)"},
+             "effective size: adds at most 10% of the latency gap to the next level"},
             {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
             {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
             {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},

@@ -54,6 +54,7 @@ _blackjack() {
     done < <("$program" help "$command" 2>/dev/null)
     case $before:$argument in
     --method:?*) words=$(_blackjack_methods) ;;
+    *:PROBE) words=$("$program" list --words probes 2>/dev/null) ;;
     *:FIELD) words=$("$program" list --words fields 2>/dev/null) ;;
     *:KEY=VALUE) words=$(_blackjack_all_keys | sed 's/$/=/') ;;
     *:*'|'*) words=${argument//|/ } words=${words//[A-Z]/} ;;
@@ -62,6 +63,7 @@ _blackjack() {
     *) case $word:$COMP_CWORD:$usage in
         -*) words=$options ;;
         *'[PROBE...]'* | *:2:*' PROBE '*) words=$("$program" list --words probes 2>/dev/null) ;;
+        *'[FILE] [SECTION]'*) words=$("$program" list --words probes 2>/dev/null) files=yes ;;
         *:2:*' FORMAT '*) words=$(_blackjack_names help "$command") ;;
         *:2:*'[COMMAND]'*) words=$(_blackjack_names help) ;;
         *:2:*'[FILE] KEY '*) words=$(_blackjack_keys) files=yes ;;

@@ -46,6 +46,8 @@ offers "cache.L1.size_bytes " blackjack get profile.json cache.L1.si
 offers "confidence " blackjack get profile.json cache.levels conf
 offers "profile.json " blackjack get prof
 offers "cache.walk " blackjack curve profile.json cac
+offers "tlb " blackjack show profile.json tl
+offers "cache " blackjack show --plot ca
 mv profile.json blackjack-profile.json
 offers "contexts.int " blackjack get cont
 offers "cache.walk " blackjack curve cac

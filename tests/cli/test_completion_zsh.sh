@@ -38,6 +38,9 @@ told get "$here/profile.json" ""
 out_has ":FIELD:(value"
 tr '\n' ' ' <out >line
 grep -q "key or field:(cpu.clock_ghz cache.levels .* value unit " line || complain "zsh offers no keys of a profile"
+told show ""
+tr '\n' ' ' <out >line
+grep -q "2:section:(clock cache .*:PROBE:(clock cache\|:PROBE:(clock cache .*2:section:(clock cache" line || complain "zsh offers no sections"
 told get ""
 out_has "cache.L2.size_bytes"
 told curve "$here/profile.json" ""

@@ -25,8 +25,10 @@ typedef struct {
     size_t offset, size; /* in bj_profile */
 } field;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): the name of a member cannot stand in parentheses. */
 #define FIELD(section, name, type)                                                                                     \
     { #section, #name, type, offsetof(bj_profile, section.name), sizeof((bj_profile *)0)->section.name }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* In the order in which they are written. */
 static const field fields[] = {

@@ -2,7 +2,9 @@
 #include "emit/emit.h"
 #include "fuzz.h"
 #include "profile/profile.h"
+#include "report/answer_table.h"
 #include "report/compare_print.h"
+#include "report/curve_text.h"
 #include "report/plot.h"
 #include "report/terminal.h"
 #include "runner/keys.h"
@@ -48,7 +50,14 @@ static void show(const bj_profile *profile) {
         for (size_t i = 0; i < profile->curves.count && i < 8; i++) {
             (void)!bj_report_plot(out, profile, profile->curves.items[i].id, &style, &error);
             (void)!bj_report_plot(out, profile, profile->curves.items[i].probe, &style, &error);
+            require(bj_report_print_curve(out, profile, &profile->curves.items[i], &style, &error) == BJ_OK, "a curve");
+            bj_report_write_samples(out, &profile->curves.items[i], utf8 != 0);
         }
+        require(bj_report_list_curves(out, &profile->curves, &style, &error) == BJ_OK, "a list of curves");
+        for (int format = BJ_TABLE_TEXT; format <= BJ_TABLE_CSV; format++)
+            require(bj_report_write_answer_table(out, &profile->answers, NULL, (bj_table_format)format, &style,
+                                                 &error) == BJ_OK,
+                    "a table");
     }
     fclose(out);
     for (size_t i = 0; i < length; i++) {

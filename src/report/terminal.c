@@ -85,7 +85,7 @@ static void format_measured(const bj_profile *profile, char *text, size_t room) 
     if (is_simulated(profile))
         snprintf(when, sizeof when, "simulated (%.100s)", profile->run.machine + 4);
     else
-        snprintf(when, sizeof when, "measured %s", profile->created[0] != '\0' ? profile->created : "at no known time");
+        snprintf(when, sizeof when, "measured %s", profile->created);
     snprintf(text, room, "%s by blackjack %s on cpu %d of %s, effort %s, seed %llu", when,
              profile->tool.version[0] != '\0' ? profile->tool.version : "of an unknown version",
              profile->run.cpu_measured, cpus[0] != '\0' ? cpus : "unknown ones",
@@ -138,10 +138,12 @@ static void print_header(const page *page) {
     for (size_t i = 0; i < headline.count; i++)
         print_indented(page, BJ_INK_PLAIN, headline.lines[i], INDENT);
     putc('\n', page->out);
-    format_measured(profile, text, sizeof text);
-    print_indented(page, BJ_INK_FAINT, text, 0);
-    format_conditions(profile, text, sizeof text);
-    print_indented(page, BJ_INK_FAINT, text, 0);
+    if (profile->created[0] != '\0') { /* else it was written by hand, and there was no run */
+        format_measured(profile, text, sizeof text);
+        print_indented(page, BJ_INK_FAINT, text, 0);
+        format_conditions(profile, text, sizeof text);
+        print_indented(page, BJ_INK_FAINT, text, 0);
+    }
     for (size_t i = 0; i < profile->environment.warnings.count; i++) {
         snprintf(text, sizeof text, "warning: %s", profile->environment.warnings.items[i]);
         print_indented(page, BJ_INK_DOUBTFUL, text, INDENT);

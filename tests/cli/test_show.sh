@@ -68,6 +68,19 @@ one_line_error
 expect 2 show "$profile" cache tlb
 one_line_error
 
+# As a table: one row an answer, numbers whole in CSV.
+expect 0 show "$profile" --format csv
+[ "$(head -n 1 out)" = "key,value,unit,low,high,confidence,status,claimed,method,reason" ] || complain "head of the CSV"
+out_has "cache.L1.size_bytes,32768,bytes,32768,34816,medium,ok,49152,levels/1,"
+out_has "cache.L2.capacity_bytes,,bytes,,,,undetermined,,levels/1,no ramp that the occupancy model could follow"
+out_has 'cache.L1.sharing,"[[0, 1], [2, 3]]",groups'
+[ "$(wc -l <out)" -eq 10 ] || complain "not one row an answer"
+expect 0 show "$profile" cache --format markdown
+out_has "| cache.L1.size_bytes | 32 KiB |"
+grep -q "clock_ghz" out && complain "another section"
+expect 2 show "$profile" --format html
+one_line_error
+
 # Operations are a grid of types by operations.
 "$blackjack" run op --machine "sim:$source_dir/machines/zen3.json" --effort quick --quiet -o ops.json
 expect 0 show ops.json

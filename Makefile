@@ -38,7 +38,7 @@ build:
 # A probe that fails (status 1) still leaves a profile that is worth showing.
 run:
 	@scripts/deps.sh run
-	@$(MAKE) build TARGET=blackjack
+	@$(MAKE) build TARGET=product
 	@status=0; build/blackjack run --force -o '$(PROFILE)' $(SAVE) $(RUN_ARGS) || status=$$?; \
 	if [ $$status -le 1 ]; then build/blackjack show '$(PROFILE)' || exit; fi; exit $$status
 

@@ -147,7 +147,7 @@ typedef struct {
     const char *const *probes; /* names; those that they need run first. count 0: all */
     size_t probe_count;
     const char *effort;  /* "quick", "normal" or "thorough"; NULL: normal */
-    const char *machine; /* "native", or "sim:FILE" for a simulated one; NULL: native */
+    const char *machine; /* "native", or "sim:FILE" for a simulated one, or "sim:NAME"; NULL: native */
     double budget_s;     /* end after about this time with what there is; 0: no limit; never negative */
     uint64_t seed;       /* of everything random; 0: 1 */
     /* Called often, between batches, in the calling thread. True: stop. NULL: none. */

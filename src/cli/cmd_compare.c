@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/compared.h"
 #include "cli/style.h"
 #include "report/compare_print.h"
 
@@ -19,13 +20,17 @@ static bj_status print(const bj_cli_arguments *arguments, const bj_comparison *c
     return status;
 }
 
-static int run(const bj_cli_arguments *arguments) {
+static int run(const bj_cli_arguments *given) {
     bj_error error;
+    bj_cli_compared compared;
+    const bj_cli_arguments *arguments = &compared.arguments;
     bj_profile a, b;
     bj_comparison comparison = {0};
     bj_profile_init(&a);
     bj_profile_init(&b);
-    bj_status status = bj_profile_read(arguments->operands[0], &a, &error);
+    bj_status status = bj_cli_complete_compared(given, &compared, &error);
+    if (status == BJ_OK)
+        status = bj_profile_read(arguments->operands[0], &a, &error);
     if (status == BJ_OK)
         status = bj_profile_read(arguments->operands[1], &b, &error);
     if (status == BJ_OK)
@@ -41,6 +46,7 @@ static int run(const bj_cli_arguments *arguments) {
         result = BJ_EXIT_USAGE; /* as of diff: 1 would mean different */
     }
     bj_report_free_comparison(&comparison);
+    bj_cli_free_compared(&compared);
     bj_profile_free(&a);
     bj_profile_free(&b);
     return result;
@@ -52,9 +58,12 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_compare = {
     .name = "compare",
-    .synopsis = "A B [--json]",
+    .synopsis = "[A [B]] [--json]",
     .summary = "What differs between two profiles by more than measuring twice would",
-    .details = "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
+    .details = "Without B the default profile, which 'run --save' keeps; without A, too, the newest of those that it\n"
+               "replaced, which are beside it as profile-YYYY-MM-DD-HHMMSS.json.\n"
+               "\n"
+               "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
                "answers, and by more than two runs on one machine differ: 5% where both are high, 25% where one is\n"
                "medium, 40% for times and rates of virtual machines. What is low or\n"
                "unstable is mentioned and does not count, and so is an answer that only one side could give, unless\n"
@@ -64,7 +73,7 @@ const bj_cli_command bj_cli_command_compare = {
                "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is nothing to compare.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .least_operands = 2,
+    .least_operands = 0,
     .most_operands = 2,
     .unwritten_status = BJ_EXIT_USAGE,
     .run = run,

@@ -7,7 +7,9 @@
 #include "cli/cli.h"
 #include "cli/values.h"
 #include "emit/emit.h"
+#include "probes/probe.h"
 #include "profile/places.h"
+#include "runner/keys.h"
 
 static bj_status refuse_value(const char *option, const char *expected, const char *found, bj_error *error) {
     return bj_base_set_error(error, BJ_ERR_USAGE, "--%s: expected %s, found '%.40s'", option, expected, found);
@@ -89,6 +91,7 @@ static bj_status read_product(const bj_cli_arguments *arguments, bj_emit_options
 
 static bj_status read_options(const bj_cli_arguments *arguments, bj_emit_request *request, bj_error *error) {
     bj_emit_options *options = &request->options;
+    options->strict = bj_cli_is_given(arguments, "strict");
     options->allow_claimed = bj_cli_is_given(arguments, "allow-claimed");
     BJ_TRY(read_format(arguments->operands[0], &request->emitter, error));
     BJ_TRY(read_confidence(arguments, options, error));
@@ -103,11 +106,38 @@ static bj_status write_text(const char *path, const char *text, size_t length, b
     return BJ_OK;
 }
 
+static const char *name_probe(const char *key) {
+    for (size_t i = 0; i < bj_probe_count; i++)
+        if (bj_runner_find_key(bj_probes[i], key) != NULL)
+            return bj_probes[i]->name;
+    return NULL;
+}
+
+/* What the reader of a format that cannot say so must know all the same. */
+static void tell_notes(const bj_emit_request *request) {
+    enum { MOST_LINES = 4 };
+    const bj_emit_notes *notes = request->notes;
+    const char *name = request->emitter->name;
+    size_t count = request->emitter->has_comments ? 0 : notes->left_out.count;
+    for (size_t i = 0; i < count && count <= MOST_LINES; i++)
+        bj_cli_complain("%s: %s", name, notes->left_out.items[i]);
+    if (count > MOST_LINES)
+        bj_cli_complain("%s: %zu answers are left out; 'blackjack emit sh' names each with the reason", name, count);
+    char keys[400] = "";
+    for (size_t i = 0; i < notes->claimed.count; i++)
+        if (strlen(keys) + strlen(notes->claimed.items[i]) + 3 < sizeof keys)
+            snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%s%s", i > 0 ? ", " : "",
+                     notes->claimed.items[i]);
+    if (notes->claimed.count > 0)
+        bj_cli_complain("%s: %zu claimed by the operating system, not measured: %s", name, notes->claimed.count, keys);
+}
+
 static int run(const bj_cli_arguments *arguments) {
     const char *output = bj_cli_find_value(arguments, "output");
     bj_error error;
     bj_profile profile;
-    bj_emit_request request = {.profile = &profile};
+    bj_emit_notes notes = {0};
+    bj_emit_request request = {.profile = &profile, .notes = &notes, .name_probe = name_probe};
     char *text = NULL;
     size_t length = 0;
     const char *path = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
@@ -123,6 +153,9 @@ static int run(const bj_cli_arguments *arguments) {
         status = bj_emit_to_text(&request, &text, &length, &error);
     if (status == BJ_OK)
         status = write_text(output, text, length, &error);
+    if (status == BJ_OK)
+        tell_notes(&request);
+    bj_emit_free_notes(&notes);
     free(text);
     bj_profile_free(&profile);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
@@ -134,6 +167,7 @@ static const bj_cli_option options[] = {
     {"min-confidence", 0, "low|medium|high",
      "of answers to take (default medium); low: unstable ones and those without, too"},
     {"allow-claimed", 0, NULL, "where an answer is not taken, take what the operating system claims, if it does"},
+    {"strict", 0, NULL, "write nothing where something would be left out"},
     {"order", 0, "near|spread", "omp-places, rankfile: neighbours first (default) or last"},
     {"host", 0, "NAME", "rankfile: the host (default localhost)"},
     {"type", 0, "double|float", "blis: the elements (default double)"},
@@ -144,13 +178,18 @@ static const bj_cli_option options[] = {
 const bj_cli_command bj_cli_command_emit = {
     .name = "emit",
     .synopsis = "FORMAT [FILE] [-o FILE] [--force] [--min-confidence low|medium|high] [--allow-claimed]\n"
-                "[--order near|spread] [--host NAME] [--type double|float] [--vector-bytes N]\n"
+                "[--strict] [--order near|spread] [--host NAME] [--type double|float] [--vector-bytes N]\n"
                 "[--kernel MRxNR]",
     .summary = "A profile in the form that compilers, build systems and libraries read",
     .choices_title = "FORMAT is one of",
     .choices = choose,
-    .details = "What a format needs must be ok: otherwise nothing is written, the reason goes to standard error and\n"
-               "the exit status is 1. docs/emit.md says more of each format.",
+    .details =
+        "Without FILE the default profile, which 'run --save' keeps.\n"
+        "\n"
+        "Each format asks only for what it uses. What is missing or not sure enough is left out: a comment in the\n"
+        "output, or standard error where the format has none, says what, why, and what to run for it. When\n"
+        "nothing can be written, or with --strict when something would be left out, the reason goes to standard\n"
+        "error and the exit status is 1.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 1,

@@ -388,7 +388,7 @@ static const bj_cli_option options[] = {
     {"force", 0, NULL, "replace the file if it exists, from the start"},
     {"resume", 0, NULL, "go on with the file, its seed and effort: probes that are in it are not run again"},
     {"save", 0, NULL, "keep it as the default profile, which all commands and the library find by themselves"},
-    {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one"},
+    {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one: a file, or a name such as zen3"},
     {"effort", 0, "quick|normal|thorough", "how much to measure (default normal)"},
     {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
     {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},

@@ -46,18 +46,20 @@ bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks)
         return false;
     double mr = blocks->mr, nr = blocks->nr, element = machine->element_bytes;
     const bj_blis_cache *first = &machine->caches[0];
-    if (!(first->ways >= 1 && machine->levels >= 2))
+    if (machine->levels < 1)
+        return true;
+    if (!(first->ways >= 1))
         return false;
     /* L1: one way for C, the others shared by the micro-panels of A (MR·KC) and B (NR·KC) as their sizes are. */
     blocks->ways_of_a = floor((first->ways - 1) / (1 + nr / mr));
     blocks->kc = round_down(blocks->ways_of_a * (first->size_bytes / first->ways) / (mr * element), KC_MULTIPLE);
-    if (blocks->kc == 0)
-        return false;
+    if (machine->levels < 2 || blocks->kc == 0)
+        return blocks->kc != 0;
     double kc_bytes = blocks->kc * element;
     double room = room_for_operand(&machine->caches[1], nr * kc_bytes, &blocks->half_rule[1]);
     blocks->mc = round_down(room / kc_bytes, blocks->mr);
-    if (blocks->mc == 0)
-        return false;
+    if ((machine->levels < 3 && machine->more_levels) || blocks->mc == 0)
+        return blocks->mc != 0;
     if (machine->levels < 3) {
         blocks->nc = round_down(NC_UNBOUNDED, blocks->nr);
         return blocks->nc != 0;

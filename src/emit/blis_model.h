@@ -18,16 +18,18 @@ typedef struct {
     double latency_cycles;   /* of a multiply-add */
     double per_cycle;        /* multiply-adds that can start in a cycle */
     bj_blis_cache caches[3]; /* first to third level */
-    unsigned levels;         /* 2 or 3; deeper ones do not count */
+    unsigned levels;         /* whose size is known, from the first: 0 to 3; deeper ones do not count */
+    bool more_levels;        /* there may be a further one that is not known; with 2 levels that leaves NC open */
     unsigned rows, columns;  /* MR and NR when the kernel is given; 0: to be found */
 } bj_blis_machine;
 
 typedef struct {
-    unsigned mr, nr, kc, mc, nc;
-    double in_flight;  /* elements that must be in work at once */
-    double ways_of_a;  /* of the first level, for the micro-panel of A */
-    bool half_rule[3]; /* the level's associativity is not known, and half of it is taken */
+    unsigned mr, nr, kc, mc, nc; /* 0: a level that it follows from is not known */
+    double in_flight;            /* elements that must be in work at once */
+    double ways_of_a;            /* of the first level, for the micro-panel of A */
+    bool half_rule[3];           /* the level's associativity is not known, and half of it is taken */
 } bj_blis_blocks;
 
-/* False: the caches are too small for any block; with mr 0: the kernel would be larger than any. */
+/* As far as the levels are known. False: those are too small for any block; with mr 0: the kernel would be larger than
+ * any. */
 bool bj_blis_find_blocks(const bj_blis_machine *machine, bj_blis_blocks *blocks);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "data/number.h"
 
 #define BJ_EMITTER(name) extern const bj_emitter bj_emitter_##name;
 #include "emit/emit_list.h"
@@ -48,39 +49,148 @@ bool bj_emit_accepts(const bj_emit_request *request, const bj_answer *answer, bj
     return request->options.allow_claimed && answer->has_claimed && isfinite(answer->claimed);
 }
 
+/* " 'blackjack run cache' ..." with the words before and after it, or nothing when no probe is known. */
+static void describe_command(const bj_emit_request *request, const bj_answer *answer, const char *key, char *text,
+                             size_t room) {
+    const char *probe = answer != NULL && answer->probe[0] != '\0' ? answer->probe : NULL;
+    if (probe == NULL && request->name_probe != NULL)
+        probe = request->name_probe(key);
+    text[0] = '\0';
+    if (probe != NULL)
+        snprintf(text, room, "; 'blackjack run %s' measures it%s", probe, answer != NULL ? " anew" : "");
+}
+
 void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *answer, char *text) {
+    char command[80] = "", number[BJ_NUMBER_ROOM] = "", value[BJ_NUMBER_ROOM + 24] = "";
     const char *low = bj_data_has_value(answer) ? "; --min-confidence low takes it" : "";
     const char *claimed =
         answer->has_claimed && !request->options.allow_claimed ? "; --allow-claimed takes what the system claims" : "";
+    if (bj_data_has_value(answer) && answer->structured == NULL) {
+        bj_data_format_number(answer->value, number);
+        bool has_unit = answer->unit[0] != '\0' && strcmp(answer->unit, "count") != 0;
+        snprintf(value, sizeof value, " (%s%s%s)", number, has_unit ? " " : "", has_unit ? answer->unit : "");
+    }
+    if (answer->status != BJ_ANSWER_UNSUPPORTED)
+        describe_command(request, answer, answer->key, command, sizeof command);
     if (answer->status == BJ_ANSWER_OK && answer->confidence == BJ_CONFIDENCE_NONE)
-        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is not told%s%s", low, claimed);
+        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is not told%s%s%s%s", value, low, claimed, command);
     else if (answer->status == BJ_ANSWER_OK)
-        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s",
-                 bj_data_name_confidence(answer->confidence), low, claimed);
+        snprintf(text, BJ_EMIT_REASON_ROOM, "its confidence is only %s%s%s%s%s",
+                 bj_data_name_confidence(answer->confidence), value, low, claimed, command);
     else
-        snprintf(text, BJ_EMIT_REASON_ROOM, "%s%s%s%s%s", bj_data_name_status(answer->status),
-                 answer->reason[0] != '\0' ? ": " : "", answer->reason, low, claimed);
+        snprintf(text, BJ_EMIT_REASON_ROOM, "%s%s%s%s%s%s%s", bj_data_name_status(answer->status),
+                 answer->reason[0] != '\0' ? ": " : "", answer->reason, value, low, claimed, command);
     bj_base_hide_controls(text);
+}
+
+static void describe_absence(const bj_emit_request *request, const char *key, char *why) {
+    char command[80];
+    describe_command(request, NULL, key, command, sizeof command);
+    snprintf(why, BJ_EMIT_REASON_ROOM, "the profile has no %s%s", key, command);
+}
+
+bool bj_emit_find(const bj_emit_request *request, const char *key, bj_emit_value *value, char *why) {
+    char unused[BJ_EMIT_REASON_ROOM], reason[BJ_EMIT_REASON_ROOM];
+    const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
+    why = why != NULL ? why : unused;
+    if (answer == NULL) {
+        describe_absence(request, key, why);
+    } else if (!bj_emit_accepts(request, answer, value)) {
+        bj_emit_describe_refusal(request, answer, reason);
+        snprintf(why, BJ_EMIT_REASON_ROOM, "%s: %.400s", key, reason);
+    } else if (!value->claimed && answer->structured != NULL) {
+        snprintf(why, BJ_EMIT_REASON_ROOM, "%s: is not one number", key);
+    } else if (!(value->value > 0)) {
+        snprintf(why, BJ_EMIT_REASON_ROOM, "%s: is not above 0", key);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static void add_note(const bj_emit_request *request, bj_strings *list, const char *line) {
+    if (bj_strings_add(list, line, NULL) != BJ_OK)
+        request->notes->no_memory = true;
+}
+
+static void note(const bj_emit_request *request, bj_strings *list, const char *what, const char *why) {
+    char line[2 * BJ_EMIT_REASON_ROOM];
+    snprintf(line, sizeof line, "%.100s is left out: %s", what, why);
+    add_note(request, list, line);
+}
+
+void bj_emit_note_left_out(const bj_emit_request *request, const char *what, const char *why) {
+    note(request, &request->notes->left_out, what, why);
+}
+
+void bj_emit_note_claim(const bj_emit_request *request, const bj_emit_value *value) {
+    const bj_strings *known = &request->notes->claimed;
+    bool is_new = value->claimed;
+    for (size_t i = 0; i < known->count && is_new; i++)
+        is_new = strcmp(known->items[i], value->answer->key) != 0;
+    if (is_new)
+        add_note(request, &request->notes->claimed, value->answer->key);
+}
+
+bool bj_emit_want(const bj_emit_request *request, const char *what, const char *key, bj_emit_value *value) {
+    char why[BJ_EMIT_REASON_ROOM];
+    if (!bj_emit_find(request, key, value, why)) {
+        bj_emit_note_left_out(request, what, why);
+        return false;
+    }
+    bj_emit_note_claim(request, value);
+    return true;
+}
+
+bool bj_emit_use(const bj_emit_request *request, const char *key, bj_emit_value *value) {
+    char why[BJ_EMIT_REASON_ROOM];
+    const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
+    if (answer == NULL)
+        return false;
+    if (bj_emit_find(request, key, value, why)) {
+        bj_emit_note_claim(request, value);
+        return true;
+    }
+    note(request, &request->notes->unsure, key, why + strlen(key) + strlen(": "));
+    return false;
+}
+
+static void name_cache_key(unsigned level, const char *quantity, char key[64]) {
+    snprintf(key, 64, "cache.L%u.%s", level, quantity);
+}
+
+bool bj_emit_want_cache(const bj_emit_request *request, const char *what, unsigned level, const char *quantity,
+                        bj_emit_value *value) {
+    char key[64];
+    name_cache_key(level, quantity, key);
+    return bj_emit_want(request, what, key, value);
+}
+
+bool bj_emit_use_cache(const bj_emit_request *request, unsigned level, const char *quantity, bj_emit_value *value) {
+    char key[64];
+    name_cache_key(level, quantity, key);
+    return bj_emit_use(request, key, value);
 }
 
 bj_status bj_emit_take_answer(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
     const char *name = request->emitter->name;
     const bj_answer *answer = bj_data_find_answer(&request->profile->answers, key);
-    if (answer == NULL)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have", name, key);
+    char reason[BJ_EMIT_REASON_ROOM], command[80];
+    if (answer == NULL) {
+        describe_command(request, NULL, key, command, sizeof command);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s, which the profile does not have%s", name, key,
+                                 command);
+    }
     if (bj_emit_accepts(request, answer, value))
         return BJ_OK;
-    char reason[BJ_EMIT_REASON_ROOM];
     bj_emit_describe_refusal(request, answer, reason);
     return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s: %.300s", name, key, reason);
 }
 
-bj_status bj_emit_take(const bj_emit_request *request, const char *key, bj_emit_value *value, bj_error *error) {
-    bj_status status = bj_emit_take_answer(request, key, value, error);
-    if (status == BJ_OK && !value->claimed && value->answer->structured != NULL)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s as a number, which it is not",
-                                 request->emitter->name, key);
-    return status;
+bj_status bj_emit_refuse(const bj_emit_request *request, bj_error *error) {
+    const bj_strings *left_out = &request->notes->left_out;
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s: nothing can be written: %.330s", request->emitter->name,
+                             left_out->count > 0 ? left_out->items[0] : "no memory for the reason");
 }
 
 bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
@@ -94,28 +204,39 @@ bj_status bj_emit_check_any(const bj_emit_request *request, bj_error *error) {
                              bj_data_name_confidence(request->options.least_confidence));
 }
 
-bj_status bj_emit_take_cache(const bj_emit_request *request, unsigned level, const char *what, bj_emit_value *value,
-                             bj_error *error) {
-    char key[64];
-    snprintf(key, sizeof key, "cache.L%u.%s", level, what);
-    bj_status status = bj_emit_take(request, key, value, error);
-    if (status == BJ_OK && !(value->value > 0))
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs %s above 0", request->emitter->name, key);
-    return status;
-}
-
-bj_status bj_emit_take_levels(const bj_emit_request *request, unsigned least, bj_emit_value *levels, bj_error *error) {
+unsigned bj_emit_count_levels(const bj_emit_request *request, bj_emit_value *levels, char *why) {
     enum { MOST = 16 };
-    bj_status status = bj_emit_take(request, "cache.levels", levels, error);
-    if (status != BJ_OK || (levels->value >= least && levels->value <= MOST && levels->value == floor(levels->value)))
-        return status;
-    return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.levels from %u to %d", request->emitter->name, least,
-                             MOST);
+    static const char key[] = "cache.levels";
+    if (!bj_emit_find(request, key, levels, why))
+        return 0;
+    if (levels->value <= MOST && levels->value == floor(levels->value))
+        return (unsigned)levels->value;
+    if (why != NULL)
+        snprintf(why, BJ_EMIT_REASON_ROOM, "%s: is not a whole number up to %d", key, MOST);
+    return 0;
 }
 
 void bj_emit_print_safely(FILE *out, const char *text, const char *unsafe) {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
         putc(*at < ' ' || *at >= 0x7f || strchr(unsafe, *at) != NULL ? '?' : *at, out);
+}
+
+void bj_emit_free_notes(bj_emit_notes *notes) {
+    bj_strings_free(&notes->left_out);
+    bj_strings_free(&notes->unsure);
+    bj_strings_free(&notes->claimed);
+    *notes = (bj_emit_notes){0};
+}
+
+/* --strict is about what the format is made for: a hashed cache has no ways, and never will. */
+static bj_status check_notes(const bj_emit_request *request, bj_error *error) {
+    const bj_emit_notes *notes = request->notes;
+    if (notes->no_memory)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for what is left out");
+    if (!request->options.strict || notes->left_out.count == 0)
+        return BJ_OK;
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s, with --strict: %.330s%s", request->emitter->name,
+                             notes->left_out.items[0], notes->left_out.count > 1 ? ", and more" : "");
 }
 
 bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *length, bj_error *error) {
@@ -127,6 +248,8 @@ bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *l
     bool failed = ferror(out) != 0;
     if ((fclose(out) != 0 || failed) && status == BJ_OK)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to write into");
+    if (status == BJ_OK)
+        status = check_notes(request, error);
     if (status != BJ_OK) {
         free(*text);
         *text = NULL;

@@ -9,37 +9,29 @@
 #include "emit/blis_model.h"
 #include "emit/emit.h"
 
-/* Levels, size and ways of three of them, latency and throughput of two operations. */
-enum { CLAIMED_MOST = 11 };
-
 typedef struct {
     bj_blis_machine machine;
-    bool fused;                        /* one multiply-add instruction; otherwise a multiplication and an addition */
-    bool given;                        /* the kernel was handed over, operations were not looked at */
-    const char *claimed[CLAIMED_MOST]; /* keys of what was not measured */
-    size_t claimed_count;
+    bool fused; /* one multiply-add instruction; otherwise a multiplication and an addition */
+    bool given; /* the kernel was handed over, operations were not looked at */
 } blis_input;
 
-static void note_claim(blis_input *input, const bj_emit_value *value) {
-    if (value->claimed && input->claimed_count < CLAIMED_MOST)
-        input->claimed[input->claimed_count++] = value->answer->key;
-}
-
-static bj_status take_operation(const bj_emit_request *request, const char *operation, blis_input *input,
-                                double *latency, double *throughput, bj_error *error) {
+static bool find_operation(const bj_emit_request *request, const char *operation, double *latency, double *throughput,
+                           char *why) {
     static const char *const whats[] = {"latency", "throughput"};
     bj_emit_value values[2];
     for (int i = 0; i < 2; i++) {
         char key[64];
         snprintf(key, sizeof key, "op.%s.%s.%s", request->options.type, operation, whats[i]);
-        BJ_TRY(bj_emit_take(request, key, &values[i], error));
-        note_claim(input, &values[i]);
+        if (!bj_emit_find(request, key, &values[i], why))
+            return false;
     }
+    for (int i = 0; i < 2; i++)
+        bj_emit_note_claim(request, &values[i]);
     *latency = fmax(1, floor(values[0].value + 0.5)); /* a pipeline has whole cycles */
     /* A pipe takes one operation every cycle or every second, third, fourth one: what lies between is noise. */
     double rate = values[1].value;
     *throughput = rate >= 0.75 ? floor(rate + 0.5) : 1 / floor(1 / fmax(rate, 0.01) + 0.5);
-    return BJ_OK;
+    return true;
 }
 
 /* A fused operation if there is one; the paper counts a multiplication and an addition as one of both latencies. How
@@ -48,49 +40,57 @@ static bj_status take_operation(const bj_emit_request *request, const char *oper
 static bj_status take_operations(const bj_emit_request *request, blis_input *input, bj_error *error) {
     bj_blis_machine *machine = &input->machine;
     double add[2] = {0}, mul[2] = {0};
-    size_t claimed_before = input->claimed_count;
-    input->fused = take_operation(request, "fma", input, &machine->latency_cycles, &machine->per_cycle, NULL) == BJ_OK;
+    char why[BJ_EMIT_REASON_ROOM];
+    input->fused = find_operation(request, "fma", &machine->latency_cycles, &machine->per_cycle, NULL);
     if (input->fused)
         return BJ_OK;
-    input->claimed_count = claimed_before;
-    bj_status status = take_operation(request, "mul", input, &mul[0], &mul[1], error);
-    if (status == BJ_OK)
-        status = take_operation(request, "add", input, &add[0], &add[1], error);
-    if (status != BJ_OK) {
-        bj_error why = *error;
-        return bj_base_set_error(error, status, "%.330s; --kernel MRxNR does without", why.text);
-    }
+    if (!find_operation(request, "mul", &mul[0], &mul[1], why) ||
+        !find_operation(request, "add", &add[0], &add[1], why))
+        return bj_base_set_error(error, BJ_ERR_FAILED,
+                                 "%s: all blocks follow from the kernel: %.260s; --kernel MRxNR does without",
+                                 request->emitter->name, why);
     machine->latency_cycles = mul[0] + add[0];
     machine->per_cycle = fmin(mul[1], add[1]);
     return BJ_OK;
 }
 
-static bj_status take_caches(const bj_emit_request *request, blis_input *input, bj_error *error) {
-    bj_blis_machine *machine = &input->machine;
-    bj_emit_value levels, size, ways;
-    bj_status status = bj_emit_take_levels(request, 2, &levels, error);
-    if (status != BJ_OK)
-        return status;
-    note_claim(input, &levels);
-    machine->levels = levels.value < 3 ? 2 : 3;
-    for (unsigned level = 1; level <= machine->levels; level++) {
-        status = bj_emit_take_cache(request, level, "size_bytes", &size, error);
-        if (status != BJ_OK)
-            return status;
-        note_claim(input, &size);
-        machine->caches[level - 1].size_bytes = size.value;
-        /* Outer levels are hashed as often as not, and the model has a rule without them; the first it cannot do
-         * without. */
-        if (level == 1)
-            status = bj_emit_take_cache(request, level, "associativity", &ways, error);
-        else if (bj_emit_take_cache(request, level, "associativity", &ways, NULL) != BJ_OK)
-            continue;
-        if (status != BJ_OK)
-            return status;
-        note_claim(input, &ways);
-        machine->caches[level - 1].ways = floor(ways.value + 0.5);
+/* Outer levels are hashed as often as not, and the model has a rule without ways. */
+static bool take_outer(const bj_emit_request *request, const char *what, unsigned level, bj_blis_cache *cache) {
+    bj_emit_value size, ways;
+    if (!bj_emit_want_cache(request, what, level, "size_bytes", &size))
+        return false;
+    cache->size_bytes = size.value;
+    if (bj_emit_use_cache(request, level, "associativity", &ways))
+        cache->ways = floor(ways.value + 0.5);
+    return true;
+}
+
+/* As many levels as are known, from the first. Their number only matters where a third one is not to be seen. */
+static void take_caches(const bj_emit_request *request, bj_blis_machine *machine) {
+    bj_emit_value size, ways, levels;
+    char why[BJ_EMIT_REASON_ROOM];
+    machine->more_levels = true;
+    if (!bj_emit_want_cache(request, "KC (with MC, NC)", 1, "size_bytes", &size) ||
+        !bj_emit_want_cache(request, "KC (with MC, NC)", 1, "associativity", &ways))
+        return;
+    machine->caches[0] = (bj_blis_cache){size.value, floor(ways.value + 0.5)};
+    machine->levels = 1;
+    unsigned count = bj_emit_count_levels(request, &levels, why);
+    if (count == 1) {
+        bj_emit_note_claim(request, &levels);
+        bj_emit_note_left_out(request, "MC (with NC)", "there is no second level");
+        return;
     }
-    return status;
+    if (!take_outer(request, "MC (with NC)", 2, &machine->caches[1]))
+        return;
+    machine->levels = 2;
+    machine->more_levels = count != 2;
+    if (count == 2)
+        bj_emit_note_claim(request, &levels);
+    else if (count == 0 && bj_data_find_answer(&request->profile->answers, "cache.L3.size_bytes") == NULL)
+        bj_emit_note_left_out(request, "NC", why);
+    else if (take_outer(request, "NC", 3, &machine->caches[2]))
+        machine->levels = 3;
 }
 
 static void print_kernel(const blis_input *input, const bj_blis_blocks *blocks, const bj_emit_options *options,
@@ -120,30 +120,46 @@ static void print_outer(const bj_blis_machine *machine, const bj_blis_blocks *bl
                 cache->ways, level, cache->size_bytes, inner);
 }
 
+static void print_head(const bj_emit_request *request, FILE *out) {
+    const bj_emit_notes *notes = request->notes;
+    const bj_strings *lists[] = {&notes->left_out, &notes->unsure};
+    fprintf(out,
+            "# Blocks of the matrix product for elements of %s, by the analytical model of Low et al.,\n"
+            "# \"Analytical Modeling Is Enough for High-Performance BLIS\"; sizes are the effective ones%s.\n",
+            strcmp(request->options.type, "float") == 0 ? "4 bytes (float)" : "8 bytes (double)",
+            notes->claimed.count > 0 ? ", but for the claimed" : "");
+    for (size_t i = 0; i < notes->claimed.count; i++)
+        fprintf(out, "# %s: claimed by the operating system, not measured.\n", notes->claimed.items[i]);
+    for (size_t list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            fputs("# ", out);
+            bj_emit_print_safely(out, lists[list]->items[i], "");
+            putc('\n', out);
+        }
+}
+
 static void print_blocks(const blis_input *input, const bj_blis_blocks *blocks, const bj_emit_options *options,
                          FILE *out) {
     const bj_blis_machine *machine = &input->machine;
     const bj_blis_cache *first = &machine->caches[0];
-    fprintf(out,
-            "# Blocks of the matrix product for elements of %u bytes (%s), by the analytical model of Low et al.,\n"
-            "# \"Analytical Modeling Is Enough for High-Performance BLIS\"; sizes are the effective ones%s.\n",
-            machine->element_bytes, options->type, input->claimed_count > 0 ? ", but for the claimed" : "");
-    for (size_t i = 0; i < input->claimed_count; i++)
-        fprintf(out, "# %s: claimed by the operating system, not measured.\n", input->claimed[i]);
     print_kernel(input, blocks, options, out);
     fprintf(out, "MR=%u\nNR=%u\n", blocks->mr, blocks->nr);
-    fprintf(out,
-            "# KC: of the %.0f ways of L1 (%.0f bytes) one is for C; a micro-panel of A gets %.0f of the rest, as\n"
-            "#   MR is to NR.\n"
-            "KC=%u\n",
-            first->ways, first->size_bytes, blocks->ways_of_a, blocks->kc);
-    print_outer(machine, blocks, 2, "MC", "B's micro-panel", out);
-    fprintf(out, "MC=%u\n", blocks->mc);
-    if (machine->levels > 2)
+    if (blocks->kc != 0)
+        fprintf(out,
+                "# KC: of the %.0f ways of L1 (%.0f bytes) one is for C; a micro-panel of A gets %.0f of the rest, as\n"
+                "#   MR is to NR.\n"
+                "KC=%u\n",
+                first->ways, first->size_bytes, blocks->ways_of_a, blocks->kc);
+    if (blocks->mc != 0) {
+        print_outer(machine, blocks, 2, "MC", "B's micro-panel", out);
+        fprintf(out, "MC=%u\n", blocks->mc);
+    }
+    if (blocks->nc != 0 && machine->levels > 2)
         print_outer(machine, blocks, 3, "NC", "A's block", out);
-    else
+    else if (blocks->nc != 0)
         fputs("# NC: no third level bounds it; wide enough that packing A costs little.\n", out);
-    fprintf(out, "NC=%u\n", blocks->nc);
+    if (blocks->nc != 0)
+        fprintf(out, "NC=%u\n", blocks->nc);
 }
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
@@ -154,11 +170,9 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     machine->vector_elements = options->vector_bytes / machine->element_bytes;
     machine->rows = options->kernel_rows;
     machine->columns = options->kernel_columns;
-    bj_status status = take_caches(request, &input, error);
-    if (status == BJ_OK && !input.given)
-        status = take_operations(request, &input, error);
-    if (status != BJ_OK)
-        return status;
+    if (!input.given)
+        BJ_TRY(take_operations(request, &input, error));
+    take_caches(request, machine);
     bj_blis_blocks blocks;
     bool found = bj_blis_find_blocks(machine, &blocks);
     if (!found && blocks.mr == 0)
@@ -167,6 +181,9 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     if (!found)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s: the caches are too small for a kernel of %u x %u",
                                  request->emitter->name, blocks.mr, blocks.nr);
+    if (input.given && blocks.kc == 0)
+        return bj_emit_refuse(request, error);
+    print_head(request, out);
     print_blocks(&input, &blocks, options, out);
     return BJ_OK;
 }
@@ -174,5 +191,6 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
 const bj_emitter bj_emitter_blis = {
     .name = "blis",
     .summary = "MR, NR, KC, MC, NC of the matrix product by an analytical model, with the reasoning",
+    .has_comments = true,
     .emit = emit,
 };

@@ -1,39 +1,40 @@
 /* For gcc: the cache parameters that its loop optimisations and prefetching go by, on one line for a command line.
  *
  * gcc counts caches in kilobytes, and reads l2-cache-size as what a loop may fill, so it gets the effective size. */
+#include <limits.h>
 #include <math.h>
 
 #include "emit/emit.h"
 
-static bj_status take_kib(const bj_emit_request *request, unsigned level, double *kib, bj_error *error) {
+/* gcc's parameters are int. */
+static void print_parameter(const bj_emit_request *request, const char *name, const char *key, double unit, FILE *out,
+                            bool *begun) {
     bj_emit_value value;
-    BJ_TRY(bj_emit_take_cache(request, level, "size_bytes", &value, error));
-    *kib = floor(value.value / 1024);
-    /* gcc's parameters are int. */
-    if (!(*kib >= 1 && *kib <= 2147483647))
-        return bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.L%u.size_bytes from 1 KiB to 2 TiB",
-                                 request->emitter->name, level);
-    return BJ_OK;
+    char what[60];
+    snprintf(what, sizeof what, "--param %s", name);
+    if (!bj_emit_want(request, what, key, &value))
+        return;
+    double number = floor(value.value / unit);
+    if (!(number >= 1 && number <= INT_MAX)) {
+        bj_emit_note_left_out(request, what, "gcc takes whole numbers from 1 to 2147483647");
+        return;
+    }
+    fprintf(out, "%s%s=%.0f", *begun ? " " : "", what, number);
+    *begun = true;
 }
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
-    double l1_kib = 0, l2_kib = 0;
-    bj_emit_value levels, line;
-    bj_status status = bj_emit_take_levels(request, 1, &levels, error);
-    if (status == BJ_OK)
-        status = take_kib(request, 1, &l1_kib, error);
-    if (status == BJ_OK)
-        status = bj_emit_take(request, "cache.line_bytes", &line, error);
-    if (status == BJ_OK && !(line.value >= 1 && line.value <= 65536))
-        status = bj_base_set_error(error, BJ_ERR_FAILED, "%s needs cache.line_bytes from 1 to 65536",
-                                   request->emitter->name);
-    if (status == BJ_OK && levels.value > 1)
-        status = take_kib(request, 2, &l2_kib, error);
-    if (status != BJ_OK)
-        return status;
-    fprintf(out, "--param l1-cache-size=%.0f --param l1-cache-line-size=%.0f", l1_kib, line.value);
-    if (levels.value > 1)
-        fprintf(out, " --param l2-cache-size=%.0f", l2_kib);
+    bj_emit_value levels;
+    bool begun = false;
+    print_parameter(request, "l1-cache-size", "cache.L1.size_bytes", 1024, out, &begun);
+    print_parameter(request, "l1-cache-line-size", "cache.line_bytes", 1, out, &begun);
+    /* How many levels there are does not matter, unless it is sure that there is but one. */
+    if (bj_emit_count_levels(request, &levels, NULL) == 1)
+        bj_emit_note_claim(request, &levels);
+    else
+        print_parameter(request, "l2-cache-size", "cache.L2.size_bytes", 1024, out, &begun);
+    if (!begun)
+        return bj_emit_refuse(request, error);
     putc('\n', out);
     return BJ_OK;
 }

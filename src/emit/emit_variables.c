@@ -77,13 +77,13 @@ static bool is_counted(const char *unit) {
     return false;
 }
 
-static void print_number(const bj_emit_language *language, FILE *out, const bj_emit_value *value) {
+static void print_number(const bj_emit_language *language, FILE *out, double value, const char *unit) {
     char number[BJ_NUMBER_ROOM];
-    bj_data_format_number(value->value, number);
+    bj_data_format_number(value, number);
     bool whole = number[strspn(number, "-0123456789")] == '\0';
     bool in_parentheses = language->is_c && number[0] == '-';
     fprintf(out, "%s%s%s%s", in_parentheses ? "(" : "", number,
-            language->is_c && whole && !is_counted(value->answer->unit) ? ".0" : "", in_parentheses ? ")" : "");
+            language->is_c && whole && !is_counted(unit) ? ".0" : "", in_parentheses ? ")" : "");
 }
 
 /* "bytes; measured, 95%: 32768 .. 34816, medium", or that it is only claimed. */
@@ -106,6 +106,23 @@ static void print_note(const bj_emit_language *language, FILE *out, const bj_emi
     print_comment(language, out, "", line);
 }
 
+/* Beside the raw size what a loop is to be blocked for. */
+static void print_block(const bj_emit_request *request, const bj_answer *size, FILE *out) {
+    const bj_emit_language *language = request->emitter->language;
+    bj_emit_block block;
+    char key[sizeof size->key], name[NAME_ROOM], size_name[NAME_ROOM], line[200];
+    if (!bj_emit_find_block(request, size, &block, key))
+        return;
+    name_variable(key, name);
+    name_variable(size->key, size_name);
+    snprintf(line, sizeof line, "bytes; %s rounded down to whole %s of %.0f bytes%s", size_name,
+             block.whole_ways ? "ways" : "lines", block.part_bytes, block.claimed ? "; claimed, not measured" : "");
+    print_comment(language, out, "", line);
+    fprintf(out, "%s%s%s", language->begin, name, language->between);
+    print_number(language, out, block.bytes, "bytes");
+    fprintf(out, "%s\n", language->end);
+}
+
 static void print_answer(const bj_emit_request *request, const bj_answer *answer, FILE *out) {
     const bj_emit_language *language = request->emitter->language;
     char name[NAME_ROOM], label[NAME_ROOM + 20], reason[BJ_EMIT_REASON_ROOM];
@@ -115,12 +132,14 @@ static void print_answer(const bj_emit_request *request, const bj_answer *answer
         bj_emit_describe_refusal(request, answer, reason);
         snprintf(label, sizeof label, "%s is left out: ", name);
         print_comment(language, out, label, reason);
+        bj_emit_note_left_out(request, name, reason);
         return;
     }
+    bj_emit_note_claim(request, &value);
     print_note(language, out, &value);
     fprintf(out, "%s%s%s", language->begin, name, language->between);
     if (value.claimed || answer->structured == NULL) {
-        print_number(language, out, &value);
+        print_number(language, out, value.value, answer->unit);
     } else {
         fputs(language->quote, out);
         for (const char *at = answer->structured; *at != '\0'; at++)
@@ -128,6 +147,7 @@ static void print_answer(const bj_emit_request *request, const bj_answer *answer
         fputs(language->quote, out);
     }
     fprintf(out, "%s\n", language->end);
+    print_block(request, answer, out);
 }
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
@@ -172,7 +192,7 @@ static const bj_emit_language c_language = {
     .last_lines = "#endif\n",
     .comment_begin = "/* ",
     .comment_end = " */",
-    .comment_unsafe = "*/\\?",
+    .comment_unsafe = "*\\", /* without the star nothing begins or ends a comment */
     .is_c = true,
     .begin = "#define ",
     .between = " ",
@@ -188,6 +208,7 @@ const bj_emitter bj_emitter_c_header = {
     .name = "c-header",
     .summary = "macros for C and C++, one for each answer of enough confidence",
     .language = &c_language,
+    .has_comments = true,
     .emit = emit,
 };
 
@@ -195,6 +216,7 @@ const bj_emitter bj_emitter_cmake = {
     .name = "cmake",
     .summary = "variables for CMake's include(), one for each answer of enough confidence",
     .language = &cmake_language,
+    .has_comments = true,
     .emit = emit,
 };
 
@@ -202,5 +224,6 @@ const bj_emitter bj_emitter_sh = {
     .name = "sh",
     .summary = "variables for POSIX shells to source, one for each answer of enough confidence",
     .language = &sh_language,
+    .has_comments = true,
     .emit = emit,
 };

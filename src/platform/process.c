@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -224,4 +225,16 @@ void bj_platform_remove_folder(const char *path) {
     if (folder != NULL)
         closedir(folder);
     rmdir(path);
+}
+
+bj_status bj_platform_find_own_folder(char **path, bj_error *error) {
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    *path = NULL;
+    if (length <= 0)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "/proc/self/exe: %s", strerror(errno));
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    *path = slash != NULL ? strndup(program, (size_t)(slash - program)) : NULL;
+    return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
 }

@@ -37,3 +37,5 @@ bj_status bj_platform_run_processes(bj_process *processes, size_t count, const b
 bj_status bj_platform_make_folder(char **path, bj_error *error) BJ_WARN_UNUSED;
 /* The folder and the files in it; folders in it are left alone. */
 void bj_platform_remove_folder(const char *path);
+/* The folder of the program that this process runs, as it was started; *path is the caller's to free. */
+bj_status bj_platform_find_own_folder(char **path, bj_error *error) BJ_WARN_UNUSED;

@@ -5,7 +5,7 @@ place=$HOME/.local/share/blackjackbench
 sim="--machine sim:$machine -q"
 
 # None yet: one line that names the places and the way out.
-for words in show "emit sh"; do
+for words in show "emit sh" "compare $here/profile.json"; do
     expect 2 $words
     one_line_error
     err_has "BLACKJACK_PROFILE is not set"
@@ -37,6 +37,18 @@ older=$(ls "$place"/profile-*.json)
 grep -qF '"seed": 1' "$older" || complain "the one before is another"
 expect 0 run clock --machine "sim:$machine" --seed 3 --save -o - >/dev/null
 err_has "the one before it is $place/profile-"
+
+# compare: with the one before it, or with one that is named.
+"$blackjack" compare "$here/profile.json" >out 2>err
+"$blackjack" compare "$here/profile.json" "$place/profile.json" | cmp -s - out || complain "compare A"
+"$blackjack" compare >out 2>err
+[ -s out ] || complain "nothing compared"
+newest=$(ls "$place"/profile-*.json | tail -1)
+"$blackjack" compare "$newest" "$place/profile.json" | cmp -s - out || complain "compare"
+rm "$place"/profile-*.json
+expect 2 compare
+one_line_error
+err_has "no older profile beside $place/profile.json"
 
 # The place may be named; the file of a run must not be the place until it is done.
 BLACKJACK_PROFILE=named.json

@@ -1,5 +1,5 @@
 #!/bin/sh
-# emit: what each format says, and that nothing is written of what is not certain enough.
+# emit: what each format says, and that nothing is written as a value that is not certain enough.
 . "$(dirname "$0")/lib.sh"
 profile=$here/emit_profile.json
 valid "$profile"
@@ -50,6 +50,7 @@ expect 0 emit sh "$profile" -o profile.sh
 
 
 expect 0 emit json "$profile"
+err_has "json: cache.L3.associativity is left out: undetermined"
 if has python3; then
     python3 - out "$profile" <<'END' || complain "flat JSON"
 import json, sys
@@ -57,11 +58,37 @@ flat = json.load(open(sys.argv[1]))
 whole = json.load(open(sys.argv[2]))["characteristics"]
 wanted = {key: answer["value"] for key, answer in whole.items()
           if answer["status"] == "ok" and answer.get("confidence") != "low"}
+wanted.update({"cache.L1.block_bytes": 32768, "cache.L2.block_bytes": 262144, "cache.L3.block_bytes": 8388608})
 assert flat == wanted, set(flat) ^ set(wanted)
 END
 else
     left_out "flat JSON: no python3"
 fi
+
+# Units as they are; what could end the comment is not.
+expect 0 emit c-header "$profile"
+out_has "/* GB/s; measured, 95%: 12 .. 13, high */"
+out_has "a profile of Made up ?/ ?"
+
+# Blocks: whole ways where capacity and ways are known and the sets are a power of two, else whole lines. Raw beside it.
+sized() { # sized SIZE CAPACITY WAYS BLOCK
+    sed "/\"cache.L1.size_bytes\"/{s/32768/$1/;s/\\[[^]]*\\]/[$1, $1]/;p;s/size_bytes/capacity_bytes/;s/$1/$2/g}" "$profile" |
+        sed "/\"cache.L1.associativity\"/s/8/$3/g" >sized.json
+    expect 0 emit sh sized.json
+    out_has "BLACKJACK_CACHE_L1_SIZE_BYTES=$1"
+    grep -q "^BLACKJACK_CACHE_L1_BLOCK_BYTES=$4\$" out || complain "block of $*"
+}
+sized 34099 31232 8 32768   # ways of 4096 bytes, though the capacity came out as 30.5 KiB
+out_has "# bytes; BLACKJACK_CACHE_L1_SIZE_BYTES rounded down to whole ways of 4096 bytes"
+sized 47000 49152 12 45056
+sized 34099 49152 8 34048   # 96 sets: hashed or sliced, whole lines
+out_has "rounded down to whole lines of 64 bytes"
+sized 3000 32768 8 2944     # less than a way
+expect 0 emit cmake "$profile"
+out_has "set(BLACKJACK_CACHE_L2_BLOCK_BYTES 262144)"
+grep -v '"cache.line_bytes"' "$profile" >without.json
+expect 0 emit c-header without.json
+grep -q BLOCK_BYTES out && complain "blocks of lines that are not known"
 
 # What is not certain enough, and the two ways to have it all the same.
 expect 0 emit sh "$profile" --min-confidence low
@@ -70,11 +97,26 @@ out_has "BLACKJACK_MEMORY_COPY_GBS=10"
 expect 0 emit sh "$profile" --allow-claimed
 out_has "BLACKJACK_X_WOBBLY=8"
 out_has "claimed by the operating system, not measured"
+err_has "sh: 1 claimed by the operating system, not measured: x.wobbly"
 out_has "BLACKJACK_CACHE_L3_SIZE_BYTES=8388608"
 expect 0 emit sh "$profile" --min-confidence high
-out_has "BLACKJACK_CACHE_L2_SIZE_BYTES is left out: its confidence is only medium"
+out_has "BLACKJACK_CACHE_L2_SIZE_BYTES is left out: its confidence is only medium (262144 bytes); --min-confidence low"
+out_has "takes it; 'blackjack run cache' measures it anew"
 expect 0 emit sh "$profile" --min-confidence high --allow-claimed
 out_has "BLACKJACK_CACHE_L3_SIZE_BYTES=16777216"
+out_has "whole lines of 64 bytes; claimed, not measured"
+expect 0 emit json "$profile" --min-confidence high --allow-claimed
+out_has '"claimed": ["cache.L3.size_bytes", "x.wobbly"]'
+err_has "json: 2 claimed by the operating system, not measured: cache.L3.size_bytes, x.wobbly"
+for format in c-header cmake sh json; do
+    refuses $format "$profile" "$format, with --strict: " --strict
+done
+grep -v '"low"\|unstable\|undetermined\|unsupported' "$profile" | sed 's/, "claimed": 8},*$/}/; /x.text/s/,$//' >sure.json
+valid sure.json
+for format in c-header json gcc-params blis hwloc-xml omp-places rankfile; do
+    expect 0 emit $format sure.json --strict
+    [ -s err ] && complain "emit $format --strict: nothing is left out"
+done
 printf '{"format": "blackjack-profile/1", "characteristics": {}}' >empty.json
 printf '{"format": "blackjack-profile/1", "characteristics": {"a.b": {"value": 1, "unit": "", "status": "ok", "confidence": "high"}, "a_b": {"value": 2, "unit": "", "status": "ok"}}}' >twins.json
 for format in c-header cmake sh json; do
@@ -92,25 +134,59 @@ out_has "BLACKJACK_MEMORY_READ_GBS=12.5"
 # gcc.
 expect 0 emit gcc-params "$profile"
 out_is "--param l1-cache-size=32 --param l1-cache-line-size=64 --param l2-cache-size=256"
-refuses gcc-params empty.json "gcc-params needs cache.levels, which the profile does not have"
+[ -s err ] && complain "nothing is left out"
+refuses gcc-params empty.json "gcc-params: nothing can be written: --param l1-cache-size is left out: the profile has no cache.L1.size_bytes; 'blackjack run cache' measures it"
 with cache.L2.size_bytes '"medium"' '"low"'
-refuses gcc-params with.json "cache.L2.size_bytes: its confidence is only low; --min-confidence low takes it"
-expect 0 emit gcc-params with.json --min-confidence low
-with cache.L3.size_bytes '"status": "ok"' '"status": "unstable", "reason": "moves"'
 expect 0 emit gcc-params with.json
-refuses blis with.json "cache.L3.size_bytes: unstable: moves"
-refuses hwloc-xml with.json "cache.L3.size_bytes: unstable: moves"
+out_is "--param l1-cache-size=32 --param l1-cache-line-size=64"
+err_has "gcc-params: --param l2-cache-size is left out: cache.L2.size_bytes: its confidence is only low (262144 bytes)"
+err_has "--min-confidence low takes it"
+err_has "'blackjack run cache' measures it anew"
+refuses gcc-params with.json "gcc-params, with --strict: --param l2-cache-size is left out: cache.L2.size_bytes" --strict
+expect 0 emit gcc-params with.json --min-confidence low
+out_has "--param l2-cache-size=256"
+without cache.line_bytes
+expect 0 emit gcc-params without.json
+out_is "--param l1-cache-size=32 --param l2-cache-size=256"
+err_has "the profile has no cache.line_bytes; 'blackjack run line' measures it"
+with cache.L3.size_bytes '"status": "ok"' '"status": "unstable", "reason": "moves"'
+expect 0 emit gcc-params with.json --strict
+expect 0 emit blis with.json
+out_has "# NC is left out: cache.L3.size_bytes: unstable: moves"
+grep -q '^NC=' out && complain "a block from a level that moves"
+refuses blis with.json "blis, with --strict: NC is left out: cache.L3.size_bytes: unstable: moves" --strict
+expect 0 emit hwloc-xml with.json
+out_has '<info name="BlackjackLeftOut" value="the cache of level 3 is left out: cache.L3.size_bytes: unstable: moves'
+refuses hwloc-xml with.json "cache.L3.size_bytes: unstable: moves" --strict
 expect 0 emit blis with.json --allow-claimed
 out_has "# cache.L3.size_bytes: claimed by the operating system, not measured."
+err_has "blis: 1 claimed by the operating system, not measured: cache.L3.size_bytes"
 [ "$(grep -c 'claimed by' out)" -eq 1 ] || complain "one size is claimed"
 expect 0 emit hwloc-xml with.json --allow-claimed
 out_has 'cache_size="16777216"'
+out_has '<info name="BlackjackClaimed" value="cache.L3.size_bytes"/>'
 out_has '"BlackjackEffectiveBytes" value="262144"'
 grep -q 'BlackjackEffectiveBytes" value="16777216' out && complain "a claim is passed off as measured"
+expect 0 emit gcc-params with.json --allow-claimed --min-confidence high
+err_has "--param l2-cache-size is left out"
 with cache.levels '"value": 3, "unit": "count", "interval": .3, 3.' '"value": 1, "unit": "count", "interval": [1, 1]'
-expect 0 emit gcc-params with.json
+expect 0 emit gcc-params with.json --strict
 out_is "--param l1-cache-size=32 --param l1-cache-line-size=64"
-refuses blis with.json "cache.levels from 2"
+expect 0 emit blis with.json
+out_has "# MC (with NC) is left out: there is no second level"
+grep -q '^KC=' out || complain "one level is enough for KC"
+
+# The number of levels alone is not sure, as on every shared machine: whoever does not use it does not ask.
+with cache.levels '"high"' '"low"'
+expect 0 emit gcc-params with.json --strict
+expect 0 emit blis with.json --strict
+expect 0 emit hwloc-xml with.json
+out_has 'type="L3Cache"'
+out_has "the number of cache levels is left out: cache.levels: its confidence is only low (3); "
+refuses hwloc-xml with.json "cache.levels: its confidence is only low" --strict
+grep -v 'cache.L3' with.json >without.json
+expect 0 emit blis without.json
+out_has "# NC is left out: cache.levels: its confidence is only low"
 
 # blis: the paper's example, and everything can be sourced.
 expect 0 emit blis "$profile" --vector-bytes 32 -o blis.sh
@@ -126,14 +202,23 @@ refuses blis "$profile" "op.float.mul.latency" --type float
 without op.double.mul.latency
 refuses blis without.json "--kernel MRxNR does without"
 without cache.L1.associativity
-refuses blis without.json "cache.L1.associativity"
+expect 0 emit blis without.json
+out_has "# KC (with MC, NC) is left out: the profile has no cache.L1.associativity; 'blackjack run associativity' measures it"
+[ "$(grep -c '^[A-Z]*=' out)" -eq 2 ] || complain "MR and NR alone"
+refuses blis without.json "blis: nothing can be written: KC (with MC, NC) is left out" --kernel 6x8
+without cache.L2.size_bytes
+expect 0 emit blis without.json
+(. ./out && [ "$MR $NR $KC ${MC-none} ${NC-none}" = "4 4 384 none none" ]) || complain "blis without L2: $(grep = out)"
 
 # hwloc.
 with cache.L3.sharing '0, 4, 1, 5' '0, 1, 5'
 sed 's/\[2, 6, 3, 7\]/[2, 6, 3, 7, 4]/' with.json >crossed.json
 refuses hwloc-xml crossed.json "levels that nest"
 without memory.latency_ns
-refuses hwloc-xml without.json "memory.latency_ns"
+expect 0 emit hwloc-xml without.json
+out_has "the latency of memory is left out: the profile has no memory.latency_ns"
+refuses hwloc-xml without.json "the profile has no memory.latency_ns" --strict
+refuses hwloc-xml empty.json "hwloc-xml: nothing can be written: the number of cache levels is left out"
 
 # Places: neighbours first, or far apart first.
 expect 0 emit omp-places "$profile"
@@ -146,8 +231,19 @@ out_has "rank 7=node7 slot=7"
 out_has "Open MPI 5 takes logical indexes only"
 [ "$(grep -c '^rank ' out)" -eq 8 ] || complain "eight ranks"
 for format in omp-places rankfile; do
-    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have"
+    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have" --strict
+    refuses $format "$here/profile.json" "$format needs topology.tree, which the profile does not have" --order spread
+    refuses $format empty.json "$format needs topology.tree, which the profile does not have"
 done
+# Without a tree the cpus that there are; who is close to whom is left out.
+without topology.tree
+sed -i '/"cpus": .[02], /d; /cpus_allowed/s/0, 1, 2, 3, 4, 5, 6, 7/3, 0, 1, 2/' without.json
+expect 0 emit omp-places without.json
+out_is "{0},{1},{2},{3}"
+err_has "omp-places: the order by closeness is left out: omp-places needs topology.tree"
+expect 0 emit rankfile without.json
+out_has "# the order by closeness is left out"
+out_has "rank 3=localhost slot=3"
 with topology.tree '"cpus": .0, 1, 2, 3, 4, 5, 6, 7.' '"cpus": [0]'
 expect 2 emit omp-places with.json
 one_line_error

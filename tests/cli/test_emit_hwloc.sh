@@ -23,4 +23,17 @@ grep -v sharing "$profile" >alone.json
 "$blackjack" emit hwloc-xml alone.json -o alone.xml || complain "without sharing"
 hwloc-info -i alone.xml >out 2>err || complain "hwloc-info without sharing"
 grep -Eq '1 L3Cache' out && grep -Eq '8 PU' out || complain "one cpu has caches, eight are there"
+# What is left out is told where hwloc keeps it; both of its parsers take the file, and the other levels are there.
+for change in '/"cache.levels"/s/high/low/' '/"cache.L3.size_bytes"/s/"ok"/"unstable"/' \
+    '/"cache.L2.size_bytes"/s/medium/low/;/"memory.latency_ns"/s/high/low/;/"cache.L1.associativity"/s/high/low/'; do
+    sed "$change" "$profile" >part.json
+    "$blackjack" emit hwloc-xml part.json --force -o part.xml || complain "partial: $change"
+    levels=$(grep -c 'cache_size' part.xml)
+    for libxml in 0 1; do
+        HWLOC_LIBXML_IMPORT=$libxml lstopo-no-graphics -i part.xml --of console -v >out 2>err || complain "lstopo: $change"
+        [ -s err ] && complain "lstopo complains: $change"
+        [ "$(grep -c 'Cache L#' out)" -eq "$levels" ] || complain "levels of $change: $levels"
+        grep -q 'BlackjackLeftOut=.*is left out' out || complain "not told: $change"
+    done
+done
 finish

@@ -85,7 +85,8 @@ static void get_fields(const bj_profile *profile) {
 /* Every format writes or says why not; half a text would be neither. */
 static void emit_all(const bj_profile *profile) {
     for (size_t i = 0; i < 2 * bj_emitter_count; i++) {
-        bj_emit_request request = {.emitter = bj_emitters[i / 2], .profile = profile};
+        bj_emit_notes notes = {0};
+        bj_emit_request request = {.emitter = bj_emitters[i / 2], .profile = profile, .notes = &notes};
         request.options = (bj_emit_options){.least_confidence = BJ_CONFIDENCE_LOW,
                                             .allow_claimed = i % 2 == 1,
                                             .order = i % 2 == 1 ? BJ_ORDER_SPREAD : BJ_ORDER_NEAR,
@@ -99,6 +100,7 @@ static void emit_all(const bj_profile *profile) {
             require(text != NULL && strlen(text) == length, "a text without zeros");
         else
             require(text == NULL && error.text[0] != '\0', "a text or a reason");
+        bj_emit_free_notes(&notes);
         free(text);
     }
 }

@@ -36,6 +36,9 @@ flags=$(pkg-config --cflags --libs libblackjack) || complain "pkg-config"
     complain "the example does not build with pkg-config"
 LD_LIBRARY_PATH=$libdir ./transpose 256 1 >log 2>&1 || complain "transpose"
 grep -q 'first level 32768 bytes, line 64' log || complain "transpose takes nothing from the profile"
+grep -q 'block .* of the profile' log || complain "transpose does not name the profile's block"
+BLACKJACK_PROFILE=/no/such/file LD_LIBRARY_PATH=$libdir ./transpose 256 1 >log 2>&1 || complain "transpose without a profile"
+grep -q 'block .* by the defaults' log && ! grep -q 'of the profile' log || complain "transpose takes its defaults for a profile"
 # Ours static, what it stands on shared. shellcheck disable=SC2046
 "$cc" -O2 "$source_dir/examples/pool/pool.c" -I"$prefix/include" -pthread "$static" \
     $(pkg-config --libs jansson hwloc) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"

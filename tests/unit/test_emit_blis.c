@@ -65,6 +65,17 @@ static void test_unknown(void **state) {
     machine.levels = 2;
     assert_true(bj_blis_find_blocks(&machine, &blocks));
     assert_int_equal(blocks.nc, 4096);
+    /* What follows from a level that is not known is left open, and nothing else. */
+    machine.more_levels = true;
+    assert_true(bj_blis_find_blocks(&machine, &blocks));
+    assert_true(blocks.mc == 64 && blocks.nc == 0);
+    machine.levels = 1;
+    assert_true(bj_blis_find_blocks(&machine, &blocks));
+    assert_true(blocks.kc == 256 && blocks.mc == 0 && blocks.nc == 0);
+    machine.levels = 0;
+    assert_true(bj_blis_find_blocks(&machine, &blocks));
+    assert_true(blocks.mr == 8 && blocks.nr == 4 && blocks.kc == 0);
+    machine.levels = 2;
     machine.rows = 6;
     machine.columns = 8;
     assert_true(bj_blis_find_blocks(&machine, &blocks));

@@ -24,6 +24,7 @@ for command in $(sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p' help.txt) run list
     out_has "usage: blackjack $command"
     cp out help.command
     fits 80
+    grep -q 'docs/\|\.md' out && complain "help $command names a file that is not installed"
     expect 0 $command --help
     cmp -s out help.command || complain "$command --help differs from help $command"
 done

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -8,13 +7,17 @@
 #include "data/number.h"
 #include "probes/probe.h"
 #include "profile/profile.h"
+#include "runner/keys.h"
 
 enum { NAME_WIDTH = 14, LABEL_WIDTH = 8, MEANING_INDENT = 10 };
 
-typedef struct {
-    const bj_probe **probes;
-    size_t count;
-} probe_set;
+/* Without operands all of them. */
+static bool is_listed(const bj_cli_arguments *arguments, const bj_probe *probe) {
+    for (size_t i = 0; i < arguments->operand_count; i++)
+        if (strcmp(arguments->operands[i], probe->name) == 0)
+            return true;
+    return arguments->operand_count == 0;
+}
 
 /* ---- for people */
 
@@ -49,29 +52,26 @@ static void print_keys(const bj_probe *probe) {
     }
 }
 
-static void print_probes(const probe_set *set, bool keys) {
-    for (size_t i = 0; i < set->count; i++) {
-        const bj_probe *probe = set->probes[i];
-        printf("%s%-*s ", i > 0 ? "\n" : "", NAME_WIDTH, probe->name);
+static void print_probes(const bj_cli_arguments *arguments) {
+    bool first = true;
+    for (size_t i = 0; i < bj_probe_count; i++) {
+        const bj_probe *probe = bj_probes[i];
+        if (!is_listed(arguments, probe))
+            continue;
+        printf("%s%-*s ", first ? "" : "\n", NAME_WIDTH, probe->name);
         bj_cli_print_filled(probe->question, NAME_WIDTH + 1, NAME_WIDTH + 1);
         print_names("needs", probe->needs, "nothing");
         print_names("methods", probe->methods, "one");
         print_cost(probe);
-        if (keys)
+        if (bj_cli_is_given(arguments, "keys"))
             print_keys(probe);
+        first = false;
     }
 }
 
 /* ---- for completion: one word a line */
 
-static void print_key_words(const probe_set *set) {
-    for (size_t i = 0; i < set->count; i++)
-        for (const bj_probe_key *key = set->probes[i]->provides; key->key != NULL; key++)
-            puts(key->key);
-}
-
-static void print_field_words(const probe_set *set) {
-    (void)set;
+static void print_field_words(void) {
     for (const char *at = BJ_ANSWER_FIELDS; *at != '\0'; at += strspn(at, ", ")) {
         int length = (int)strcspn(at, ",");
         printf("%.*s\n", length, at);
@@ -79,69 +79,52 @@ static void print_field_words(const probe_set *set) {
     }
 }
 
-static bool has_earlier(const probe_set *set, size_t probe, const char *method) {
+/* Probes may share a method, which is one word. */
+static bool has_earlier(const bj_cli_arguments *arguments, size_t probe, const char *method) {
     for (size_t i = 0; i < probe; i++)
-        for (size_t m = 0; set->probes[i]->methods != NULL && set->probes[i]->methods[m] != NULL; m++)
-            if (strcmp(set->probes[i]->methods[m], method) == 0)
-                return true;
+        if (is_listed(arguments, bj_probes[i]) && bj_runner_has_method(bj_probes[i], method))
+            return true;
     return false;
 }
 
-static void print_method_words(const probe_set *set) {
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t m = 0; set->probes[i]->methods != NULL && set->probes[i]->methods[m] != NULL; m++)
-            if (!has_earlier(set, i, set->probes[i]->methods[m]))
-                puts(set->probes[i]->methods[m]);
+static void print_method_words(const bj_cli_arguments *arguments, size_t probe) {
+    const char *const *methods = bj_probes[probe]->methods;
+    for (size_t m = 0; methods != NULL && methods[m] != NULL; m++)
+        if (!has_earlier(arguments, probe, methods[m]))
+            puts(methods[m]);
 }
 
-static void print_probe_words(const probe_set *set) {
-    for (size_t i = 0; i < set->count; i++)
-        puts(set->probes[i]->name);
-}
-
-static bj_status print_words(const probe_set *set, const char *kind, bj_error *error) {
-    static const struct {
-        const char *kind;
-        void (*print)(const probe_set *set);
-    } kinds[] = {{"probes", print_probe_words},
-                 {"keys", print_key_words},
-                 {"fields", print_field_words},
-                 {"methods", print_method_words}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i].kind, kind) == 0) {
-            kinds[i].print(set);
-            return BJ_OK;
-        }
-    return bj_base_set_error(error, BJ_ERR_USAGE, "--words: expected probes, keys, fields or methods, found '%.40s'",
-                             kind);
-}
-
-static bj_status select_probes(const bj_cli_arguments *arguments, probe_set *set, bj_error *error) {
-    bool all = arguments->operand_count == 0;
-    size_t count = all ? bj_probe_count : arguments->operand_count;
-    set->probes = calloc(count, sizeof *set->probes);
-    if (set->probes == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu probes", count);
-    for (; set->count < count; set->count++) {
-        const bj_probe **probe = &set->probes[set->count];
-        if (all)
-            *probe = bj_probes[set->count];
-        else
-            BJ_TRY(bj_cli_read_probe(arguments->operands[set->count], probe, error));
+static bj_status print_words(const bj_cli_arguments *arguments, const char *kind, bj_error *error) {
+    bool probes = strcmp(kind, "probes") == 0, keys = strcmp(kind, "keys") == 0, methods = strcmp(kind, "methods") == 0;
+    if (strcmp(kind, "fields") == 0)
+        print_field_words();
+    else if (!probes && !keys && !methods)
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "--words: expected probes, keys, fields or methods, found '%.40s'", kind);
+    for (size_t i = 0; i < bj_probe_count; i++) {
+        if (!is_listed(arguments, bj_probes[i]))
+            continue;
+        if (probes)
+            puts(bj_probes[i]->name);
+        for (const bj_probe_key *key = bj_probes[i]->provides; keys && key->key != NULL; key++)
+            puts(key->key);
+        if (methods)
+            print_method_words(arguments, i);
     }
     return BJ_OK;
 }
 
 static int run(const bj_cli_arguments *arguments) {
-    probe_set set = {0};
     bj_error error;
+    bj_status status = BJ_OK;
+    const bj_probe *probe;
+    for (size_t i = 0; i < arguments->operand_count && status == BJ_OK; i++)
+        status = bj_cli_read_probe(arguments->operands[i], &probe, &error);
     const char *words = bj_cli_find_value(arguments, "words");
-    bj_status status = select_probes(arguments, &set, &error);
     if (status == BJ_OK && words != NULL)
-        status = print_words(&set, words, &error);
+        status = print_words(arguments, words, &error);
     else if (status == BJ_OK)
-        print_probes(&set, bj_cli_is_given(arguments, "keys"));
-    free(set.probes);
+        print_probes(arguments);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }
 

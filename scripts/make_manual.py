@@ -44,12 +44,17 @@ the commands, or what a command takes
 The pages of the commands say more.
 .SH ENVIRONMENT
 .TP
+.B BLACKJACK_PROFILE
+the default profile
+.TP
 .B NO_COLOR
 set and not empty: no colours
 .SH FILES
 .TP
 .I blackjack\\-profile.json
-the profile, unless another is named
+where a run writes its profile, unless another file is named, and where commands look for one;
+.BR blackjack\\-profile (5)
+says where else
 .SH SEE ALSO
 {pages}.BR libblackjack (3),
 .BR blackjack\\-profile (5)

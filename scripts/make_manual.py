@@ -44,12 +44,17 @@ the commands, or what a command takes
 The pages of the commands say more.
 .SH ENVIRONMENT
 .TP
+.B BLACKJACK_PROFILE
+the default profile
+.TP
 .B NO_COLOR
 set and not empty: no colours
 .SH FILES
 .TP
 .I blackjack\\-profile.json
-the profile, unless another is named
+where a run writes its profile, unless another file is named, and where commands look for one;
+.BR blackjack\\-profile (5)
+says where else
 .SH SEE ALSO
 {pages}.BR libblackjack (3),
 .BR blackjack\\-profile (5)
@@ -74,9 +79,14 @@ def synopsis(text):
     return re.sub(r"[A-Z]{2,}|\b[A-Z]\b", r"\\fI\g<0>\\fP", roff(text))
 
 
+def join(text):
+    """Meanings that the help breaks into lines of a terminal, each in one line again."""
+    return re.sub(r"\n {8,}", " ", text)
+
+
 def paragraph(text):
     """A paragraph of a help text: options, a list of names with their meanings, or prose."""
-    lines = text.splitlines()
+    lines = join(text).splitlines()
     if all(OPTION.match(line) for line in lines):
         parts = [".SH OPTIONS"]
         for letter, name, argument, meaning in (OPTION.match(line).groups() for line in lines):
@@ -107,7 +117,7 @@ def main_page(commands):
 
 def main(words):
     check, program = "--check" in words, words[-1]
-    commands = [match.groups() for match in map(NAMED.match, ask(program).splitlines()) if match]
+    commands = [match.groups() for match in map(NAMED.match, join(ask(program)).splitlines()) if match]
     pages = {f"blackjack-{name}.1.in": command_page(name, ask(program, name)) for name, _ in commands}
     pages["blackjack.1.in"] = main_page(commands)
     wrong = 0

@@ -8,11 +8,10 @@
 
 #include "base/text.h"
 
-/* Behind the string whose opening quote is at `at`. */
-static size_t skip_string(const char *text, size_t length, size_t at) {
+size_t bj_json_skip_string(const char *text, size_t length, size_t at) {
     for (at++; at < length && text[at] != '"'; at++)
         at += text[at] == '\\';
-    return at + 1;
+    return at < length ? at + 1 : length;
 }
 
 bj_json_size bj_json_measure(const char *text, size_t length) {
@@ -21,7 +20,7 @@ bj_json_size bj_json_measure(const char *text, size_t length) {
     for (size_t i = 0; i < length;) {
         switch (text[i]) {
         case '"':
-            i = skip_string(text, length, i);
+            i = bj_json_skip_string(text, length, i);
             continue;
         case '{':
         case '[':

@@ -20,6 +20,8 @@ typedef struct {
 
 /* Of a text that may be anything: where it is not JSON the counts mean little, and parsing it says so. */
 bj_json_size bj_json_measure(const char *text, size_t length);
+/* Behind the string whose opening quote is at `at`; `length` where it does not end. */
+size_t bj_json_skip_string(const char *text, size_t length, size_t at);
 
 /* Where in a file we are, as in "caches[1].ways". */
 typedef struct {

@@ -40,7 +40,7 @@ static const bj_cli_option *find_option(const bj_cli_command *command, int code)
 static bj_status refuse_word(const bj_cli_command *command, const char *word, bj_error *error) {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    bj_cli_guess guess = {.word = name + strspn(name, "-")};
+    bj_cli_guess guess = {.word = name + strspn(name, "-"), .prefix = "--"};
     for (size_t i = 0; i < command->option_count; i++)
         bj_cli_offer_name(&guess, command->options[i].name);
     return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no option %s%s; see 'blackjack help %s'", command->name, name,

@@ -33,9 +33,11 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *synopsis; /* operands and options, after the name; lines separated by \n */
+    const char *synopsis; /* operands and options, after the name */
     const char *summary;  /* one line */
-    const char *details;  /* paragraphs for `help COMMAND`; NULL: none */
+    /* Paragraphs for `help COMMAND`, separated by empty lines; lines that begin with a blank stay as they are, all
+     * other text is filled into lines by the help. NULL: none. */
+    const char *details;
     /* What the first operand may be, for the help: by index; false: no more. NULL: nothing is listed. */
     bool (*choices)(size_t index, const char **name, const char **meaning);
     const char *choices_title; /* over their list */
@@ -49,6 +51,8 @@ typedef struct {
 extern const bj_cli_command *const bj_cli_commands[];
 extern const size_t bj_cli_command_count;
 const bj_cli_command *bj_cli_find_command(const char *name);
+/* Says that there is no such command; the exit status. */
+int bj_cli_refuse_command(const char *word);
 
 /* By getopt_long: options may stand anywhere, short ones may be joined and long ones cut short; all words after "--"
  * are operands. words[0] is the command's name. Once a process. */
@@ -70,11 +74,14 @@ int bj_cli_fail(bj_status status, const bj_error *error);
 
 void bj_cli_print_help(void);
 void bj_cli_print_command_help(const bj_cli_command *command);
+/* A text in lines of a terminal; the cursor stands at `column`, and further lines begin at `indent`. */
+void bj_cli_print_filled(const char *text, size_t indent, size_t column);
 
 /* What may have been meant by a word that is no name. Begin with the word alone and offer all names. */
 typedef struct {
     const char *word;
-    size_t distance; /* of the name in `text` */
-    char text[120];  /* " (did you mean 'cache'?)", or "" as long as no name is close */
+    const char *prefix; /* of all names, shown in front of them: the dashes of options; NULL: none */
+    size_t distance;    /* of the name in `text` */
+    char text[120];     /* " (did you mean 'cache'?)", or "" as long as no name is close */
 } bj_cli_guess;
 void bj_cli_offer_name(bj_cli_guess *guess, const char *name);

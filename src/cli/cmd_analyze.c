@@ -5,9 +5,11 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/csv.h"
+#include "cli/style.h"
 #include "cli/values.h"
 #include "probes/probe.h"
 #include "profile/profile.h"
+#include "report/answer_table.h"
 #include "runner/filing.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
@@ -21,6 +23,8 @@ typedef struct {
     bj_answers known;
     bj_curves samples;
     bj_answers answers;
+    bool as_json; /* otherwise a table in this format */
+    bj_table_format format;
 } analysis;
 
 static const char *find_unit(const char *key) {
@@ -71,6 +75,15 @@ static bj_status read_unit(const bj_cli_arguments *arguments, const char **unit,
     return BJ_OK;
 }
 
+static bj_status read_format(const bj_cli_arguments *arguments, analysis *analysis, bj_error *error) {
+    const char *name = bj_cli_find_value(arguments, "format");
+    analysis->as_json = name == NULL || strcmp(name, "json") == 0;
+    if (!analysis->as_json && !bj_report_parse_table_format(name, &analysis->format))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--format: expected json, text, markdown or csv, found '%.40s'",
+                                 name);
+    return BJ_OK;
+}
+
 static bj_status read_request(const bj_cli_arguments *arguments, analysis *analysis, bj_error *error) {
     bj_analyse_request *request = &analysis->request;
     bj_status status = bj_cli_read_probe(arguments->operands[0], &analysis->probe, error);
@@ -84,6 +97,8 @@ static bj_status read_request(const bj_cli_arguments *arguments, analysis *analy
         status = read_level(arguments, &request->level, error);
     if (status == BJ_OK)
         status = read_unit(arguments, &request->y_unit_given, error);
+    if (status == BJ_OK)
+        status = read_format(arguments, analysis, error);
     for (size_t i = 0; i < arguments->given_count && status == BJ_OK; i++)
         if (strcmp(arguments->given[i].option->name, "known") == 0)
             status = add_known(arguments->given[i].value, &analysis->known, error);
@@ -123,18 +138,29 @@ static bj_status analyse_file(const char *path, analysis *analysis, bj_error *er
     return BJ_OK;
 }
 
+static bj_status print_json(const bj_answers *answers, bj_error *error) {
+    char *text = NULL;
+    BJ_TRY(bj_profile_answers_to_json(answers, &text, error));
+    fputs(text, stdout);
+    free(text);
+    return BJ_OK;
+}
+
+static bj_status print_answers(const analysis *analysis, bj_error *error) {
+    bj_terminal_style style = bj_cli_find_style();
+    if (analysis->as_json)
+        return print_json(&analysis->answers, error);
+    return bj_report_write_answer_table(stdout, &analysis->answers, NULL, analysis->format, &style, error);
+}
+
 static int run(const bj_cli_arguments *arguments) {
     analysis analysis = {0};
     bj_error error;
-    char *text = NULL;
     bj_status status = read_request(arguments, &analysis, &error);
     if (status == BJ_OK)
         status = analyse_file(arguments->operands[1], &analysis, &error);
     if (status == BJ_OK)
-        status = bj_profile_answers_to_json(&analysis.answers, &text, &error);
-    if (status == BJ_OK)
-        fputs(text, stdout);
-    free(text);
+        status = print_answers(&analysis, &error);
     bj_data_free_answers(&analysis.answers);
     bj_data_free_answers(&analysis.known);
     bj_data_free_curves(&analysis.samples);
@@ -147,12 +173,14 @@ static const bj_cli_option options[] = {
     {"unit", 0, "ns|cycles", "unit of the times; without it no latencies are answered"},
     {"level", 0, "N", "the cache or TLB level that the curve is about"},
     {"seed", 0, "N", "of the resampling (default 1)"},
+    {"format", 0, "json|text|markdown|csv", "how to print the answers (default json); text: a table for people"},
 };
 
 const bj_cli_command bj_cli_command_analyze = {
     .name = "analyze",
-    .synopsis = "PROBE FILE.csv [--method NAME] [--known KEY=VALUE]... [--unit ns|cycles]\n[--level N] [--seed N]",
-    .summary = "Answers from a curve that anyone measured, as JSON",
+    .synopsis = "PROBE FILE.csv [--method NAME] [--known KEY=VALUE]... [--unit ns|cycles] [--level N]\n"
+                "[--seed N] [--format json|text|markdown|csv]",
+    .summary = "Answers from a curve that anyone measured",
     .details =
         "FILE.csv ('-': standard input) holds rows x,y in any order; further columns are ignored, and so are\n"
         "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"

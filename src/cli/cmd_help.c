@@ -6,10 +6,8 @@ static int run(const bj_cli_arguments *arguments) {
         return BJ_EXIT_OK;
     }
     const bj_cli_command *command = bj_cli_find_command(arguments->operands[0]);
-    if (command == NULL) {
-        bj_cli_complain("no command '%.60s'; see 'blackjack help'", arguments->operands[0]);
-        return BJ_EXIT_USAGE;
-    }
+    if (command == NULL)
+        return bj_cli_refuse_command(arguments->operands[0]);
     bj_cli_print_command_help(command);
     return BJ_EXIT_OK;
 }

@@ -12,6 +12,7 @@
 #include "cli/cpu_list.h"
 #include "cli/progress.h"
 #include "cli/save.h"
+#include "cli/style.h"
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
 #include "profile/places.h"
@@ -320,6 +321,8 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_cli_complain("probe %s failed: %s", record->name, record->reason);
         result = BJ_EXIT_FAILED;
     }
+    if (!session->quiet)
+        bj_cli_tell_headline(&session->profile);
     if (!session->quiet && session->save.unfinished == NULL && strcmp(session->path, "-") != 0)
         bj_cli_complain("the profile is in %s", session->path);
     status = bj_cli_save_profile(&session->save, &session->profile, session->path, session->quiet, error);

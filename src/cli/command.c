@@ -28,6 +28,14 @@ const bj_cli_command *bj_cli_find_command(const char *name) {
     return NULL;
 }
 
+int bj_cli_refuse_command(const char *word) {
+    bj_cli_guess guess = {.word = word};
+    for (size_t i = 0; i < bj_cli_command_count; i++)
+        bj_cli_offer_name(&guess, bj_cli_commands[i]->name);
+    bj_cli_complain("no command '%.60s'%s; see 'blackjack help'", word, guess.text);
+    return BJ_EXIT_USAGE;
+}
+
 bool bj_cli_await_reader(int patience_ms) {
     struct pollfd stream = {.fd = STDERR_FILENO, .events = POLLOUT};
     return poll(&stream, 1, patience_ms) != 0;

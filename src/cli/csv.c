@@ -89,12 +89,16 @@ static bool is_usable(double number) {
     return number >= BJ_LEAST_SAMPLE && number <= BJ_MOST_SAMPLE;
 }
 
-/* The line may hold anything, and be as long as the file. */
+/* The line may hold anything, and be as long as the file. A tab is what many tools write for a comma: it is shown. */
 static bj_status refuse_line(const parser *parser, const char *expected, piece line) {
     char shown[40];
-    size_t length = line.length < sizeof shown - 1 ? line.length : sizeof shown - 1;
-    for (size_t i = 0; i < length; i++)
-        shown[i] = line.start[i] >= ' ' && line.start[i] < 0x7f ? line.start[i] : '?';
+    size_t length = 0;
+    for (size_t i = 0; i < line.length && length + 2 < sizeof shown; i++) {
+        char letter = line.start[i];
+        if (letter == '\t')
+            shown[length++] = '\\';
+        shown[length++] = letter == '\t' ? 't' : (char)(letter >= ' ' && letter < 0x7f ? letter : '?');
+    }
     shown[length] = '\0';
     return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected %s, found '%s'", parser->name,
                              parser->line, expected, shown);
@@ -117,7 +121,7 @@ static bj_status take_line(parser *parser, piece line) {
     if (is_header && first)
         return BJ_OK; /* the header */
     if (!x_here || !y_here)
-        return refuse_line(parser, parser->singles ? "a number" : "two numbers", line);
+        return refuse_line(parser, parser->singles ? "a number" : "two numbers with a comma between", line);
     if (!(x > 0) || !(y > 0))
         return refuse_line(parser, parser->singles ? "a positive number" : "two positive numbers", line);
     if (!is_usable(x) || !is_usable(y))

@@ -16,14 +16,6 @@ static void occupy_standard_streams(void) {
             (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static int refuse_command(const char *word) {
-    bj_cli_guess guess = {.word = word};
-    for (size_t i = 0; i < bj_cli_command_count; i++)
-        bj_cli_offer_name(&guess, bj_cli_commands[i]->name);
-    bj_cli_complain("no command '%.60s'%s; see 'blackjack help'", word, guess.text);
-    return BJ_EXIT_USAGE;
-}
-
 /* `COMMAND --help` asks for the same as `help COMMAND`, whatever else is on the line. */
 static bool asks_for_help(int count, char **words) {
     for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++)
@@ -55,7 +47,7 @@ static int dispatch(int count, char **words) {
         return BJ_EXIT_OK;
     }
     const bj_cli_command *command = bj_cli_find_command(words[1]);
-    return command != NULL ? run_command(command, count - 1, words + 1) : refuse_command(words[1]);
+    return command != NULL ? run_command(command, count - 1, words + 1) : bj_cli_refuse_command(words[1]);
 }
 
 int main(int count, char **words) {

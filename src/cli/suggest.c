@@ -36,5 +36,6 @@ void bj_cli_offer_name(bj_cli_guess *guess, const char *name) {
     if (far > slip || far >= length || (guess->text[0] != '\0' && far >= guess->distance))
         return;
     guess->distance = far;
-    snprintf(guess->text, sizeof guess->text, " (did you mean '%s'?)", name);
+    snprintf(guess->text, sizeof guess->text, " (did you mean '%s%s'?)", guess->prefix != NULL ? guess->prefix : "",
+             name);
 }

@@ -22,3 +22,7 @@ bj_status bj_cli_check_output(const char *path, bool replace, const char *otherw
 /* Whether a first operand that may be a file or something else is meant as a file: it is "-", has a slash in it, ends
  * in ".json", or such a file is there. */
 bool bj_cli_is_file_name(const char *word);
+/* Of that, for the help of commands. */
+#define BJ_CLI_FILE_HELP                                                                                               \
+    "A first word that ends in .json, has a slash in it, is '-' or names a file is FILE. Without FILE the default "    \
+    "profile is read; blackjack-profile(5) says where it is looked for."

@@ -45,7 +45,7 @@
     }
 
 /* Writing and copying with one kind of stores: NAME_write and NAME_copy, or NAME_write_past and NAME_copy_past. */
-#define DEFINE_STORES(NAME, KIND, BYTES, TARGET, STORE_VALUE, STORE_COPY, DONE)                                        \
+#define DEFINE_WRITE(NAME, KIND, BYTES, TARGET, STORE_VALUE, DONE)                                                     \
     TARGET static void NAME##_write##KIND(void *memory, size_t bytes, size_t passes, uint64_t filler) {                \
         NAME##_vector value = {0};                                                                                     \
         value += filler;                                                                                               \
@@ -56,7 +56,9 @@
             }                                                                                                          \
             DONE();                                                                                                    \
         }                                                                                                              \
-    }                                                                                                                  \
+    }
+
+#define DEFINE_COPY(NAME, KIND, BYTES, TARGET, STORE_COPY, DONE)                                                       \
     TARGET static void NAME##_copy##KIND(void *target, const void *source, size_t bytes, size_t passes) {              \
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             NAME##_vector *restrict to = target;                                                                       \
@@ -67,6 +69,10 @@
             DONE();                                                                                                    \
         }                                                                                                              \
     }
+
+#define DEFINE_STORES(NAME, KIND, BYTES, TARGET, STORE_VALUE, STORE_COPY, DONE)                                        \
+    DEFINE_WRITE(NAME, KIND, BYTES, TARGET, STORE_VALUE, DONE)                                                         \
+    DEFINE_COPY(NAME, KIND, BYTES, TARGET, STORE_COPY, DONE)
 
 #define DEFINE_STREAMS(NAME, BYTES, TARGET)                                                                            \
     typedef uint64_t NAME##_vector __attribute__((vector_size(BYTES), may_alias));                                     \

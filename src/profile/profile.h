@@ -3,6 +3,7 @@
  * The format is "blackjack-profile/1"; docs/profile.schema.json describes it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/answer.h"
@@ -43,6 +44,7 @@ typedef struct {
         uint64_t memory_limit_bytes;
         double steal; /* share of cpu time that the hypervisor took during the run; NaN: unknown */
         char machine[128];
+        bool interrupted; /* until the last probe is done; written only when true */
     } run;
     struct {
         char os[128], cpu[128], huge_pages[32];

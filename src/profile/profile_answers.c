@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
 #include "profile/profile.h"
 
 static size_t skip_blanks(const char *text, size_t length, size_t at) {
@@ -11,19 +12,12 @@ static size_t skip_blanks(const char *text, size_t length, size_t at) {
     return at;
 }
 
-/* Behind the string whose opening quote is at `at`. */
-static size_t skip_string(const char *text, size_t length, size_t at) {
-    for (at++; at < length && text[at] != '"'; at++)
-        at += text[at] == '\\';
-    return at < length ? at + 1 : length;
-}
-
 /* Behind the object or list that begins at `at`; `length` where it does not end. */
 static size_t skip_container(const char *text, size_t length, size_t at) {
     size_t depth = 0;
     while (at < length) {
         if (text[at] == '"') {
-            at = skip_string(text, length, at);
+            at = bj_json_skip_string(text, length, at);
             continue;
         }
         depth += text[at] == '{' || text[at] == '[';
@@ -44,7 +38,7 @@ static bool find_curves(const char *text, size_t length, size_t *begin, size_t *
         return false;
     for (at++; at < length;) {
         if (text[at] == '"') {
-            size_t behind = skip_string(text, length, at);
+            size_t behind = bj_json_skip_string(text, length, at);
             bool named = behind - at == strlen(name) && memcmp(text + at, name, strlen(name)) == 0;
             at = skip_blanks(text, length, behind);
             if (!named || at >= length || text[at] != ':')

@@ -14,6 +14,7 @@ typedef enum {
     COUNT,   /* uint64_t */
     CPU,     /* int from 0 */
     FLAG,    /* int: true, false, or null where it is negative */
+    MARK,    /* bool, not written where it is false */
     STRINGS, /* bj_strings */
     CPUS     /* cpus_allowed and cpus_allowed_count */
 } field_type;
@@ -24,8 +25,10 @@ typedef struct {
     size_t offset, size; /* in bj_profile */
 } field;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): the name of a member cannot stand in parentheses. */
 #define FIELD(section, name, type)                                                                                     \
     { #section, #name, type, offsetof(bj_profile, section.name), sizeof((bj_profile *)0)->section.name }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* In the order in which they are written. */
 static const field fields[] = {
@@ -44,6 +47,7 @@ static const field fields[] = {
     FIELD(run, memory_limit_bytes, COUNT),
     FIELD(run, steal, NUMBER),
     FIELD(run, machine, PROSE),
+    FIELD(run, interrupted, MARK),
     FIELD(environment, os, PROSE),
     FIELD(environment, cpu, PROSE),
     FIELD(environment, cpus_allowed, CPUS),
@@ -120,6 +124,9 @@ static bj_status read_field(const bj_json_place *at, const json_t *section, cons
         return read_cpu(at, section, field->name, target);
     case FLAG:
         return read_flag(at, value, field->name, target);
+    case MARK:
+        *(bool *)target = json_is_true(value);
+        return json_is_boolean(value) ? BJ_OK : bj_json_expected(at, field->name, "true or false");
     case STRINGS:
         return read_strings(at, value, field->name, target);
     case CPUS:
@@ -162,7 +169,7 @@ static void append_cpus(bj_json_text *json, const bj_profile *profile) {
 
 static void append_field(bj_json_text *json, const field *field, const bj_profile *profile) {
     const void *source = (const char *)profile + field->offset;
-    if (field->type == OPTION && *(const char *)source == '\0')
+    if ((field->type == OPTION && *(const char *)source == '\0') || (field->type == MARK && !*(const bool *)source))
         return;
     bj_json_append_key(json, field->name);
     switch (field->type) {
@@ -182,6 +189,9 @@ static void append_field(bj_json_text *json, const field *field, const bj_profil
         break;
     case FLAG:
         bj_json_append(json, *(const int *)source < 0 ? "null" : *(const int *)source != 0 ? "true" : "false");
+        break;
+    case MARK:
+        bj_json_append(json, "true");
         break;
     case STRINGS:
         append_strings(json, source);

@@ -6,17 +6,59 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/headline.h"
 #include "report/terminal_ops.h"
 #include "report/terminal_text.h"
 
-/* Columns of the table; they add up to BJ_TERMINAL_COLUMNS. */
-enum { INDENT = 2, KEY_WIDTH = 34, VALUE_WIDTH = 22, INTERVAL_WIDTH = 23, CONFIDENCE_WIDTH = 9, CLAIMED_WIDTH = 10 };
+enum { INDENT = 2, REASON_INDENT = 6 };
+
+/* Where the cells of an answer begin. A cell that is too long moves the next ones, and what does not fit at all goes to
+ * the next line. */
+typedef struct {
+    size_t value, interval, claimed, confidence;
+    bool splits; /* the key has a line of its own */
+} layout;
 
 typedef struct {
     FILE *out;
     const bj_profile *profile;
     const bj_terminal_style *style;
+    layout layout;
 } page;
+
+typedef struct {
+    size_t column;
+    const char *text;
+    bj_ink ink;
+} cell;
+
+static layout choose_layout(size_t columns) {
+    if (columns >= 100)
+        return (layout){.value = 34, .interval = 58, .claimed = 78, .confidence = 89};
+    if (columns >= 80)
+        return (layout){.value = 26, .interval = 46, .claimed = 61, .confidence = 70};
+    return (layout){.value = 4, .interval = 24, .claimed = 39, .confidence = 48, .splits = true};
+}
+
+/* The cursor stands at `position`. */
+static void print_cells(const page *page, const cell *cells, size_t count, size_t position) {
+    size_t width = bj_report_find_width(page->style);
+    for (size_t i = 0; i < count; i++) {
+        size_t columns = bj_report_count_columns(cells[i].text);
+        size_t begin = position > 0 && position >= cells[i].column ? position + 1 : cells[i].column;
+        if (columns == 0)
+            continue;
+        if (begin + columns > width && position > page->layout.value) {
+            putc('\n', page->out);
+            position = 0;
+            begin = page->layout.value;
+        }
+        fprintf(page->out, "%*s", (int)(begin - position), "");
+        bj_report_print_text(page->out, page->style, cells[i].ink, cells[i].text, 0);
+        position = begin + columns;
+    }
+    putc('\n', page->out);
+}
 
 /* "0-3, 8" */
 static void format_cpus(const int *cpus, size_t count, char *text, size_t room) {
@@ -32,12 +74,22 @@ static void format_cpus(const int *cpus, size_t count, char *text, size_t room) 
     }
 }
 
+static bool is_simulated(const bj_profile *profile) {
+    return strncmp(profile->run.machine, "sim:", 4) == 0;
+}
+
+/* A simulated run has no date: its clock begins with the epoch. */
 static void format_measured(const bj_profile *profile, char *text, size_t room) {
-    char cpus[120];
+    char cpus[120], when[120];
     format_cpus(profile->environment.cpus_allowed, profile->environment.cpus_allowed_count, cpus, sizeof cpus);
-    snprintf(text, room, "measured %s on cpu %d (may use %s), machine %s, effort %s, seed %llu, blackjack %s",
-             profile->created, profile->run.cpu_measured, cpus[0] != '\0' ? cpus : "unknown", profile->run.machine,
-             profile->run.effort, (unsigned long long)profile->run.seed, profile->tool.version);
+    if (is_simulated(profile))
+        snprintf(when, sizeof when, "simulated (%.100s)", profile->run.machine + 4);
+    else
+        snprintf(when, sizeof when, "measured %s", profile->created);
+    snprintf(text, room, "%s by blackjack %s on cpu %d of %s, effort %s, seed %llu", when,
+             profile->tool.version[0] != '\0' ? profile->tool.version : "of an unknown version",
+             profile->run.cpu_measured, cpus[0] != '\0' ? cpus : "unknown ones",
+             profile->run.effort[0] != '\0' ? profile->run.effort : "unknown", (unsigned long long)profile->run.seed);
 }
 
 static void format_conditions(const bj_profile *profile, char *text, size_t room) {
@@ -45,39 +97,56 @@ static void format_conditions(const bj_profile *profile, char *text, size_t room
     int virtualised = profile->environment.virtualised;
     bj_base_format_bytes((double)profile->environment.memory_bytes, memory, sizeof memory);
     bj_base_format_bytes((double)profile->run.memory_limit_bytes, limit, sizeof limit);
-    bj_report_format_quantity(profile->run.steal * 100, "%", steal);
+    bj_report_format_quantity(profile->run.steal * 100, "", steal);
     bj_report_format_quantity(profile->environment.load_before, "", load);
     bj_report_format_quantity(profile->run.cpu_quota, "cpus", quota);
-    snprintf(text, room, "memory %s (usable %s), huge pages %s, %s, stolen time %s, load before %s, cpu quota %s",
+    snprintf(text, room, "memory %s (usable %s), huge pages %s, %s, stolen time %s%s, load before %s, cpu quota %s",
              memory, limit, profile->environment.huge_pages[0] != '\0' ? profile->environment.huge_pages : "unknown",
              virtualised < 0    ? "virtualised or not: unknown"
              : virtualised != 0 ? "virtualised"
                                 : "not virtualised",
-             isnan(profile->run.steal) ? "unknown" : steal, isnan(profile->environment.load_before) ? "unknown" : load,
+             isnan(profile->run.steal) ? "unknown" : steal, isnan(profile->run.steal) ? "" : "%",
+             isnan(profile->environment.load_before) ? "unknown" : load,
              isnan(profile->run.cpu_quota) ? "none" : quota);
 }
 
-static void print_indented(const page *page, const char *text) {
+static void print_indented(const page *page, bj_ink ink, const char *text, size_t hang) {
     fprintf(page->out, "%*s", INDENT, "");
-    bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, text, INDENT, INDENT);
+    bj_report_print_wrapped(page->out, page->style, ink, text, INDENT + hang, INDENT);
 }
 
-static void print_header(const page *page) {
+static void print_title(const page *page) {
     const bj_profile *profile = page->profile;
-    char text[640];
+    char text[300];
     snprintf(text, sizeof text, "%s, %s",
              profile->environment.cpu[0] != '\0' ? profile->environment.cpu : "unknown cpu",
              profile->environment.os[0] != '\0' ? profile->environment.os : "unknown system");
     bj_report_print_wrapped(page->out, page->style, BJ_INK_STRONG, text, INDENT, 0);
-    format_measured(profile, text, sizeof text);
-    print_indented(page, text);
-    format_conditions(profile, text, sizeof text);
-    print_indented(page, text);
+}
+
+static void print_notice(const page *page, const char *notice) {
+    if (notice != NULL && notice[0] != '\0')
+        print_indented(page, BJ_INK_DOUBTFUL, notice, INDENT);
+}
+
+/* What matters first, and then under which conditions it was found. */
+static void print_header(const page *page) {
+    const bj_profile *profile = page->profile;
+    char text[640];
+    bj_headline headline;
+    bj_report_make_headline(profile, &headline);
+    for (size_t i = 0; i < headline.count; i++)
+        print_indented(page, BJ_INK_PLAIN, headline.lines[i], INDENT);
+    putc('\n', page->out);
+    if (profile->created[0] != '\0') { /* else it was written by hand, and there was no run */
+        format_measured(profile, text, sizeof text);
+        print_indented(page, BJ_INK_FAINT, text, 0);
+        format_conditions(profile, text, sizeof text);
+        print_indented(page, BJ_INK_FAINT, text, 0);
+    }
     for (size_t i = 0; i < profile->environment.warnings.count; i++) {
-        fprintf(page->out, "%*s", INDENT, "");
-        bj_report_print_text(page->out, page->style, BJ_INK_DOUBTFUL, "warning: ", 0);
-        bj_report_print_wrapped(page->out, page->style, BJ_INK_DOUBTFUL, profile->environment.warnings.items[i],
-                                INDENT + 9, INDENT + 9);
+        snprintf(text, sizeof text, "warning: %s", profile->environment.warnings.items[i]);
+        print_indented(page, BJ_INK_DOUBTFUL, text, INDENT);
     }
 }
 
@@ -91,85 +160,102 @@ static bool has_counterpart_in_cycles(const bj_answers *answers, const char *key
     return bj_data_find_answer(answers, counterpart) != NULL;
 }
 
-/* Times also in cycles of the measured clock: that is the number to compare between machines. */
+/* Times also in cycles of the measured clock: that is the number to compare between machines. Not of clocks that are
+ * read, since those do not go by it. */
 static void format_value(const page *page, const bj_answer *answer, char *text, size_t room) {
     char quantity[48], cycles[48];
     double clock_ghz;
     const bj_answers *answers = &page->profile->answers;
     bj_report_format_quantity(answer->value, answer->unit, quantity);
-    bool converts = strcmp(answer->unit, "ns") == 0 && !has_counterpart_in_cycles(answers, answer->key) &&
+    bool converts = strcmp(answer->unit, "ns") == 0 && strcmp(answer->probe, "timer") != 0 &&
+                    !has_counterpart_in_cycles(answers, answer->key) &&
                     bj_data_get_number(answers, "cpu.clock_ghz", &clock_ghz);
     if (!converts) {
         snprintf(text, room, "%s", quantity);
         return;
     }
-    bj_report_format_quantity(answer->value * clock_ghz, "cycles", cycles);
+    /* Whole ones from ten on: the clock is no surer than that. */
+    double in_cycles = answer->value * clock_ghz;
+    in_cycles = in_cycles < 10 ? floor(in_cycles * 10 + 0.5) / 10 : floor(in_cycles + 0.5);
+    bj_report_format_quantity(in_cycles, in_cycles == 1 ? "cycle" : "cycles", cycles);
     snprintf(text, room, "%s = %s", quantity, cycles);
 }
 
-static void format_interval(const bj_answer *answer, char *text, size_t room) {
-    char low[48], high[48];
-    text[0] = '\0';
-    if (!answer->has_interval)
-        return;
-    bool bytes = strcmp(answer->unit, "bytes") == 0;
-    bj_report_format_quantity(answer->interval[0], bytes ? "bytes" : "", low);
-    bj_report_format_quantity(answer->interval[1], bytes ? "bytes" : "", high);
-    if (strcmp(low, high) == 0)
-        snprintf(text, room, "%s", low);
-    else
-        snprintf(text, room, "%s .. %s", low, high);
-}
-
-static void print_scalar(const page *page, const bj_answer *answer) {
+static void print_scalar(const page *page, const bj_answer *answer, size_t position) {
     char value[128], interval[128], claimed[48] = "";
+    const layout *at = &page->layout;
     format_value(page, answer, value, sizeof value);
-    format_interval(answer, interval, sizeof interval);
+    bj_report_format_interval(answer, interval, sizeof interval);
     if (answer->has_claimed)
         bj_report_format_quantity(answer->claimed, strcmp(answer->unit, "bytes") == 0 ? "bytes" : "", claimed);
     const char *confidence =
         answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "";
-    bj_report_print_text(page->out, page->style, BJ_INK_STRONG, value, VALUE_WIDTH - 1);
-    putc(' ', page->out);
-    bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, interval, INTERVAL_WIDTH - 1);
-    putc(' ', page->out);
-    bj_report_print_text(page->out, page->style, bj_report_choose_ink(answer->confidence), confidence,
-                         claimed[0] != '\0' ? CONFIDENCE_WIDTH : 0);
-    bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, claimed, 0);
-    putc('\n', page->out);
+    const cell cells[] = {{at->value, value, BJ_INK_STRONG},
+                          {at->interval, interval, BJ_INK_PLAIN},
+                          {at->claimed, claimed, BJ_INK_PLAIN},
+                          {at->confidence, confidence, bj_report_choose_ink(answer->confidence)}};
+    print_cells(page, cells, sizeof cells / sizeof cells[0], position);
 }
 
-static void print_answer(const page *page, const bj_answer *answer) {
-    size_t value_column = INDENT + KEY_WIDTH;
+/* A reason that was just said is not repeated. */
+static void print_reason(const page *page, const bj_answer *answer, const bj_answer *before, size_t column) {
+    char text[300];
+    bool again = before != NULL && before->status == answer->status && strcmp(before->reason, answer->reason) == 0;
+    snprintf(text, sizeof text, "%s: %s", bj_data_name_status(answer->status), again ? "as above" : answer->reason);
+    bj_report_print_wrapped(page->out, page->style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL,
+                            text, column, column);
+}
+
+/* `before`: the answer that was printed last in this section; NULL: none. */
+static void print_answer(const page *page, const bj_answer *answer, const bj_answer *before) {
+    size_t value_column = page->layout.value, position = INDENT + bj_report_count_columns(answer->key);
     fprintf(page->out, "%*s", INDENT, "");
-    bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, answer->key, KEY_WIDTH - 1);
-    if (strlen(answer->key) >= KEY_WIDTH)
-        fprintf(page->out, "\n%*s", (int)value_column, "");
-    else
-        putc(' ', page->out);
-    if (bj_data_has_value(answer) && answer->structured != NULL)
-        bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, answer->structured, value_column, value_column);
-    else if (bj_data_has_value(answer))
-        print_scalar(page, answer);
-    if (answer->status == BJ_ANSWER_OK)
-        return;
-    if (bj_data_has_value(answer)) /* which took the line */
-        fprintf(page->out, "%*s", (int)value_column, "");
-    bj_report_print_reason(page->out, page->style, answer, value_column);
+    bj_report_print_text(page->out, page->style, BJ_INK_PLAIN, answer->key, 0);
+    if (page->layout.splits) {
+        putc('\n', page->out);
+        position = 0;
+    }
+    bool scalar = bj_data_has_value(answer) && answer->structured == NULL;
+    if (scalar) {
+        print_scalar(page, answer, position);
+    } else { /* it begins where the value would, or one blank after the key */
+        size_t begin = position >= value_column ? position + 1 : value_column;
+        fprintf(page->out, "%*s", (int)(begin - position), "");
+        if (bj_data_has_value(answer))
+            bj_report_print_wrapped(page->out, page->style, BJ_INK_PLAIN, answer->structured, value_column, begin);
+        else
+            print_reason(page, answer, before, begin);
+    }
+    if (answer->status != BJ_ANSWER_OK && bj_data_has_value(answer)) {
+        fprintf(page->out, "%*s", REASON_INDENT, "");
+        print_reason(page, answer, before, REASON_INDENT);
+    }
+}
+
+/* Operations have a head of their own. */
+static bool has_table(const page *page, const char *section) {
+    for (size_t i = 0; i < page->profile->answers.count; i++) {
+        const bj_answer *answer = &page->profile->answers.items[i];
+        bool listed = section == NULL || strcmp(answer->probe, section) == 0;
+        if (listed && (answer->structured != NULL || !bj_report_is_operation(answer->key)))
+            return true;
+    }
+    return false;
 }
 
 static void print_table_head(const page *page) {
-    fprintf(page->out, "\n%*s", INDENT, "");
-    bj_report_print_text(page->out, page->style, BJ_INK_FAINT, "what", KEY_WIDTH);
-    bj_report_print_text(page->out, page->style, BJ_INK_FAINT, "value", VALUE_WIDTH);
-    bj_report_print_text(page->out, page->style, BJ_INK_FAINT, "95% interval", INTERVAL_WIDTH);
-    bj_report_print_text(page->out, page->style, BJ_INK_FAINT, "certain", CONFIDENCE_WIDTH);
-    bj_report_print_text(page->out, page->style, BJ_INK_FAINT, "claimed", 0);
-    putc('\n', page->out);
+    const layout *at = &page->layout;
+    const cell cells[] = {{INDENT, "what", BJ_INK_FAINT},
+                          {at->value, "value", BJ_INK_FAINT},
+                          {at->interval, "95% interval", BJ_INK_FAINT},
+                          {at->claimed, "claimed", BJ_INK_FAINT},
+                          {at->confidence, "confidence", BJ_INK_FAINT}};
+    print_cells(page, cells + at->splits, sizeof cells / sizeof cells[0] - at->splits, 0);
 }
 
 static void print_group(const page *page, const char *name) {
     const bj_probe_record *record = bj_profile_find_probe(page->profile, name);
+    const bj_answer *before = NULL;
     char text[320] = "";
     if (record != NULL && record->status != BJ_ANSWER_OK)
         snprintf(text, sizeof text, "%s: %s", bj_data_name_status(record->status), record->reason);
@@ -180,15 +266,20 @@ static void print_group(const page *page, const char *name) {
     } else {
         putc('\n', page->out);
     }
+    bool operations = false;
     for (size_t i = 0; i < page->profile->answers.count; i++) {
         const bj_answer *answer = &page->profile->answers.items[i];
         if (strcmp(answer->probe, name) != 0)
             continue;
-        if (answer->structured == NULL && bj_report_is_operation(answer->key))
-            bj_report_print_operation(page->out, page->profile, page->style, i);
-        else
-            print_answer(page, answer);
+        if (answer->structured == NULL && bj_report_is_operation(answer->key)) {
+            operations = true;
+            continue;
+        }
+        print_answer(page, answer, before);
+        before = answer;
     }
+    if (operations)
+        bj_report_print_operations(page->out, page->profile, page->style, name);
 }
 
 /* Groups in the order in which their first answers come, which is the order in which the probes ran. */
@@ -205,25 +296,35 @@ static void print_groups(const page *page) {
 
 static void print_legend(const page *page) {
     static const char *const lines[] = {
-        "size_bytes is the effective size: the largest working set that, walked in random order, costs at most a tenth "
-        "of the way to the next level. capacity_bytes is the cache that best explains the whole ramp; it is what data "
-        "sheets give.",
-        "certain: high means right 99 times in 100, medium 90, low less. claimed is what the operating system says; "
-        "it is never used for an answer.",
+        "size_bytes is the effective size: the largest working set that, walked in random order, adds at most 10% of "
+        "the latency gap to the next level. capacity_bytes is the cache that best explains the whole ramp, as data "
+        "sheets give it. Rates are of one core; a copy counts read plus written bytes.",
+        "Confidence: high is right 99 times in 100, medium 90, low less. Right is within 12.5% of a capacity, 15% of a "
+        "size, 10% of a latency. Claimed is what the operating system says; it is never used for an answer.",
     };
     putc('\n', page->out);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         bj_report_print_wrapped(page->out, page->style, BJ_INK_FAINT, lines[i], 0, 0);
 }
 
-void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_terminal_style *style) {
-    page page = {out, profile, style};
-    print_header(&page);
+void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_terminal_style *style,
+                          const bj_page_request *request) {
+    page page = {out, profile, style, choose_layout(bj_report_find_width(style))};
+    print_title(&page);
+    print_notice(&page, request->notice);
+    if (request->section == NULL)
+        print_header(&page);
     if (profile->answers.count == 0) {
         fputs("\nno answers in this profile\n", out);
         return;
     }
-    print_table_head(&page);
+    putc('\n', out);
+    if (has_table(&page, request->section))
+        print_table_head(&page);
+    if (request->section != NULL) {
+        print_group(&page, request->section);
+        return;
+    }
     print_groups(&page);
     print_legend(&page);
 }

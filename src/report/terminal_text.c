@@ -10,6 +10,9 @@ static const char *const ink_codes[] = {
     [BJ_INK_BAD] = "\x1b[31m", [BJ_INK_FAINT] = "\x1b[2m",
 };
 
+/* However narrow the terminal is, so many columns are written to. */
+enum { LEAST_TEXT = 16 };
+
 static bool is_continuation(unsigned char byte) {
     return (byte & 0xc0) == 0x80;
 }
@@ -59,20 +62,30 @@ static size_t count_columns(const char *text, size_t length) {
     return columns;
 }
 
+size_t bj_report_count_columns(const char *text) {
+    return count_columns(text, strlen(text));
+}
+
+size_t bj_report_find_width(const bj_terminal_style *style) {
+    return style->columns > 0 ? style->columns : BJ_TERMINAL_COLUMNS;
+}
+
 void bj_report_print_wrapped(FILE *out, const bj_terminal_style *style, bj_ink ink, const char *text, size_t indent,
                              size_t column) {
     begin_ink(out, style, ink);
     bool fresh = true; /* nothing of ours on this line yet */
+    size_t last = bj_report_find_width(style), least = indent + LEAST_TEXT;
+    last = last > least ? last : least;
     while (*(text += strspn(text, " ")) != '\0') {
         size_t length = strcspn(text, " ");
         size_t columns = count_columns(text, length);
-        if (column + !fresh + columns > BJ_TERMINAL_COLUMNS && column > indent) {
+        if (column + !fresh + columns > last && column > indent) {
             fprintf(out, "\n%*s", (int)indent, "");
             column = indent;
             fresh = true;
         }
         /* A word longer than a line is broken. */
-        while (columns > BJ_TERMINAL_COLUMNS - column - !fresh && length > 1) {
+        while (column + !fresh + columns > last && length > 1) {
             length--;
             while (length > 1 && is_continuation((unsigned char)text[length]))
                 length--;
@@ -94,13 +107,6 @@ bj_ink bj_report_choose_ink(bj_confidence confidence) {
                                                 : BJ_INK_DOUBTFUL;
 }
 
-void bj_report_print_reason(FILE *out, const bj_terminal_style *style, const bj_answer *answer, size_t column) {
-    char text[300];
-    snprintf(text, sizeof text, "%s: %s", bj_data_name_status(answer->status), answer->reason);
-    bj_report_print_wrapped(out, style, answer->status == BJ_ANSWER_FAILED ? BJ_INK_BAD : BJ_INK_DOUBTFUL, text, column,
-                            column);
-}
-
 void bj_report_format_quantity(double value, const char *unit, char *text) {
     if (strcmp(unit, "bytes") == 0) {
         bj_base_format_bytes(value, text, 48);
@@ -110,4 +116,24 @@ void bj_report_format_quantity(double value, const char *unit, char *text) {
     bj_data_format_number(bj_data_round_number(value, 3), number);
     bool bare = unit[0] == '\0' || strcmp(unit, "count") == 0;
     snprintf(text, 48, "%.30s%s%.15s", number, bare ? "" : " ", bare ? "" : unit);
+}
+
+void bj_report_format_range(const double range[2], const char *unit, const char *between, char *text, size_t room) {
+    char low[48], high[48];
+    bj_report_format_quantity(range[0], unit, low);
+    bj_report_format_quantity(range[1], unit, high);
+    if (strcmp(low, high) == 0) {
+        snprintf(text, room, "%s", low);
+        return;
+    }
+    const char *unit_of_low = strchr(low, ' '), *unit_of_high = strchr(high, ' ');
+    bool once = unit_of_low != NULL && unit_of_high != NULL && strcmp(unit_of_low, unit_of_high) == 0;
+    int length = once ? (int)(unit_of_low - low) : (int)strlen(low);
+    snprintf(text, room, "%.*s%s%s", length, low, between, high);
+}
+
+void bj_report_format_interval(const bj_answer *answer, char *text, size_t room) {
+    text[0] = '\0';
+    if (answer->has_interval)
+        bj_report_format_range(answer->interval, strcmp(answer->unit, "bytes") == 0 ? "bytes" : "", "..", text, room);
 }

@@ -47,6 +47,22 @@ out_has '"method": "gradient_peaks/'
 expect 0 analyze cache plain.csv --known no.such.key=3
 err_has "no.such.key"
 
+# The same answers as tables.
+expect 0 analyze cache plain.csv --format json
+cmp -s out plain.out || complain "--format json: another answer"
+expect 0 analyze cache plain.csv --format text
+head -n 1 out | grep -Eqx 'key +value +95% interval +confidence' || complain "head of the table"
+grep -Eqx 'cache\.L1\.size_bytes +32 KiB +32 KiB +(high|medium|low)' out || complain "a row of the table"
+awk 'length($0) > 80 { bad = 1 } END { exit bad }' out || complain "wider than 80 columns"
+expect 0 analyze cache plain.csv --format markdown
+out_has "| key | value | 95% interval | confidence | remark |"
+out_has "| cache.L1.size_bytes | 32 KiB | 32 KiB | "
+expect 0 analyze cache plain.csv --format csv
+out_has "key,value,unit,low,high,confidence,status,claimed,method,reason"
+grep -Eqx 'cache\.L1\.size_bytes,32768,bytes,32768,32768,(high|medium|low),ok,,levels/[0-9]+,' out || complain "a row of the CSV"
+expect 2 analyze cache plain.csv --format html
+one_line_error
+
 # Two reads at a growing distance: dear from 64 bytes on.
 printf 'distance,cycles\n8,7\n16,7\n32,7\n48,7\n64,20\n96,20\n128,20\n' >line.csv
 expect 0 analyze line line.csv
@@ -56,6 +72,19 @@ out_has '"cache.L2.line_bytes": {"value": 64'
 printf '8,7\n16,7\n32,7\n64,7\n' >flat.csv
 expect 0 analyze line flat.csv
 out_has '"status": "undetermined"'
+expect 0 analyze line flat.csv --format text
+out_has "    undetermined: "
+grep -q ' $' out && complain "blanks at the end of a line"
+
+# What --method takes is what the answers name, where there is a choice.
+for probe in cache page live contexts slot; do
+    for method in $("$blackjack" list --words methods $probe); do
+        expect 0 analyze $probe plain.csv --method $method
+        for named in $(grep -o '"method": "[a-z_]*' out | sed 's/.*"//' | sort -u); do
+            "$blackjack" list --words methods $probe | grep -qx "$named" || complain "$probe --method $method answers by '$named'"
+        done
+    done
+done
 
 # Variables in registers: a ramp that begins after 15, and the paper's rule, which takes the steepest place.
 {
@@ -99,6 +128,8 @@ bad 2 '1,2\n0x10,4\n'
 bad 2 '1,2\n1;2\n'
 bad 2 '1,2\n3,,4\n'
 bad 1 ''
+bad 2 '1,2\n3\t4\n'
+err_has "two numbers with a comma between, found '3\\t4'"
 bad 2 '# nothing\nx,y\n'
 bad 1 'a\000b,1\n'
 expect 2 analyze cache bad.csv

@@ -99,5 +99,5 @@ expect 2 compare . same1.json
 one_line_error
 expect 2 compare same1.json same2.json --jsn
 one_line_error
-err_has "did you mean 'json'?"
+err_has "did you mean '--json'?"
 finish

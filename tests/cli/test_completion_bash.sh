@@ -34,4 +34,21 @@ offers "some.json " blackjack emit sh some.
 offers "some.json " blackjack emit sh -o some.
 offers "some.json " blackjack show som
 offers "reanalyze " blackjack help rea
+# Keys, fields, methods and curves: of the profile where there is one, else those that there may be.
+offers "qt_cluster " blackjack run --method qt
+offers "paired_walks " blackjack run tlb --method p
+offers "spill_onset biggest_step " blackjack analyze live some.csv --method ""
+offers "confidence " blackjack get --field conf
+offers "cache.L3.size_bytes= " blackjack analyze tlb some.csv --known cache.L3.si
+offers "cache.L2.latency_ns " blackjack get cache.L2.latency_n
+cp "$here/profile.json" .
+offers "cache.L1.size_bytes " blackjack get profile.json cache.L1.si
+offers "confidence " blackjack get profile.json cache.levels conf
+offers "profile.json " blackjack get prof
+offers "cache.walk " blackjack curve profile.json cac
+offers "tlb " blackjack show profile.json tl
+offers "cache " blackjack show --plot ca
+mv profile.json blackjack-profile.json
+offers "contexts.int " blackjack get cont
+offers "cache.walk " blackjack curve cac
 finish

@@ -29,4 +29,20 @@ out_has "*:probe:(clock"
 told emit ""
 out_has "1:format:(c-header"
 out_has "*:file:_files"
+# Keys, fields, methods and curves.
+told run tlb ""
+out_has ":NAME:(paired_walks)"
+told analyze ""
+out_has ":KEY=VALUE:(op.int32.add.latency_ns="
+told get "$here/profile.json" ""
+out_has ":FIELD:(value"
+tr '\n' ' ' <out >line
+grep -q "key or field:(cpu.clock_ghz cache.levels .* value unit " line || complain "zsh offers no keys of a profile"
+told show ""
+tr '\n' ' ' <out >line
+grep -q "2:section:(clock cache .*:PROBE:(clock cache\|:PROBE:(clock cache .*2:section:(clock cache" line || complain "zsh offers no sections"
+told get ""
+out_has "cache.L2.size_bytes"
+told curve "$here/profile.json" ""
+out_has "2:curve:(cache.walk)"
 finish

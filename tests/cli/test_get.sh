@@ -55,6 +55,79 @@ err_has "expected one of value"
 "$blackjack" get - cache.levels <"$profile" >out 2>err
 out_is 2
 
+# Several keys and patterns: lines of key and value, in the order of the profile; a pattern alone gives the key, too.
+field "cache.L1.size_bytes 32768
+memory.latency_ns 101.5" cache.L1.size_bytes memory.latency_ns
+field "cache.L1.size_bytes 32768
+cache.L1.sharing [[0, 1], [2, 3]]
+cpu.clock_ghz 2.5" 'cache.L1.*' cpu.clock_ghz
+field "cache.levels 2" 'cache.levels*'
+field "cache.L1.size_bytes medium
+cache.L2.size_bytes low" 'cache.L[12].size_*' confidence
+field "cache.levels high
+memory.latency_ns high" cache.levels memory.latency_ns --field confidence
+field bytes cache.L1.size_bytes --field unit
+# What is not ok is left out, and told.
+expect 1 get "$profile" 'cache.L?.size_bytes' contexts.int
+out_is "cache.L1.size_bytes 32768"
+err_has "cache.L2.size_bytes: unstable"
+err_has "contexts.int: unsupported"
+expect 2 get "$profile" cache.levels cache.L1.size_byte
+one_line_error
+err_has "did you mean 'cache.L1.size_bytes'?"
+expect 2 get "$profile" 'cache.L7.*'
+one_line_error
+err_has "no key matches"
+expect 2 get "$profile" cache.levels memory.latency_ns unit
+one_line_error
+err_has "--field"
+expect 2 get "$profile" 'cache.*' --field weight
+one_line_error
+err_has "expected one of value"
+expect 2 get "$profile"
+one_line_error
+
+# A default for what is not there: not ok, without that field, a level that this machine has not. Not for slips.
+field 7 contexts.int --default 7
+field 32768 cache.L1.size_bytes --default 7
+field none memory.latency_ns claimed --default none
+field 0 cache.L3.size_bytes --default 0
+field "cache.L2.size_bytes 0
+cache.L1.size_bytes 32768" cache.L2.size_bytes cache.L1.size_bytes --default 0
+expect 2 get "$profile" cache.L3.size_byte --default 0
+one_line_error
+expect 2 get "$profile" cache.L3.size_bytes
+one_line_error
+
+field 32768 cache.L1.size_bytes --min-confidence medium
+expect 1 get "$profile" cache.L1.size_bytes --min-confidence high
+one_line_error
+err_has "cache.L1.size_bytes: confidence is medium, asked for is high"
+field 4096 cache.L1.size_bytes --min-confidence high --default 4096
+field "[[0, 1], [2, 3]]" cache.L1.sharing --min-confidence low
+expect 1 get "$profile" cache.L1.sharing --min-confidence medium
+expect 2 get "$profile" cache.L1.size_bytes --min-confidence certain
+one_line_error
+
+# Without a file: the default profile. A word that could be a file is one.
+expect 2 get cache.levels
+one_line_error
+err_has "blackjack-profile.json"
+cp "$profile" blackjack-profile.json
+expect 0 get cache.levels
+out_is 2
+expect 0 get cache.levels confidence
+out_is high
+expect 0 get cache.levels memory.latency_ns
+out_is "cache.levels 2
+memory.latency_ns 101.5"
+expect 2 get other.json cache.levels
+err_has "other.json: no such file"
+cp "$profile" cache.levels
+expect 0 get cache.levels memory.latency_ns
+out_is 101.5
+rm blackjack-profile.json cache.levels
+
 # Files that are no profiles: one line with file, place, what was expected.
 : >empty.json
 printf '{"format": "blackjack-profile/9"}' >later.json

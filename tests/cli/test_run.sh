@@ -10,6 +10,9 @@ probes=$("$blackjack" list | grep -c '^[a-z]')
 err_has "cache (2 of $probes): begins"
 err_has "cache (2 of $probes): done"
 err_has "the profile is in one.json"
+# What matters, at the end.
+grep -q '^  L1 .*: block below it' err || complain "no headline"
+grep -q '^  Memory [0-9.]* ns' err || complain "no line about memory"
 valid one.json
 expect 0 run --effort quick -q "--machine=sim:$machine" --output=two.json
 [ -s err ] && complain "--quiet is not quiet"

@@ -12,12 +12,19 @@ done
 expect 0 --version
 grep -Eqx 'blackjack [0-9]+\.[0-9]+\.[0-9]+' out || complain "version"
 
-for command in run list show get compare emit analyze reanalyze help; do
+# fits COLUMNS: the last output.
+fits() {
+    awk -v most="$1" 'length($0) > most { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2 || complain "wider than $1 columns"
+}
+fits 80
+for command in $(sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p' help.txt) run list show get curve compare emit analyze reanalyze help; do
     out=$(grep -c "^  $command " help.txt)
     [ "$out" -eq 1 ] || complain "help does not list $command"
     expect 0 help $command
     out_has "usage: blackjack $command"
     cp out help.command
+    fits 80
+    grep -q 'docs/\|\.md' out && complain "help $command names a file that is not installed"
     expect 0 $command --help
     cmp -s out help.command || complain "$command --help differs from help $command"
 done
@@ -31,6 +38,8 @@ for command in report time frobnicate ""; do
 done
 expect 2 help frobnicate
 one_line_error
+expect 2 help shwo
+err_has "did you mean 'show'?"
 expect 2 list extra
 one_line_error
 expect 2 reanalyze
@@ -44,7 +53,7 @@ one_line_error
 err_has "did you mean 'cache'?"
 expect 2 run --efort quick
 one_line_error
-err_has "did you mean 'effort'?"
+err_has "did you mean '--effort'?"
 for words in "--effort some" "--effort" "--effort=" "--budget 0" "--budget -3" "--budget nan" "--budget soon" \
     "--seed -1" "--seed 1.5" "--seed 9007199254740992" "--seed" "--machine toaster" "--machine sim:" "--force=yes" \
     "--method nonsense" "-x" "--force --resume" "--cpus x --machine sim:$machine" "--cpus 0, --machine sim:$machine" \
@@ -94,11 +103,26 @@ out_has "cache.L<n>.size_bytes"
 out_has "cache.L<n>.capacity_bytes        bytes         within 12.5%"
 out_has "tlb.L<n>.entries                 count         within 6% or 2"
 out_has "cache.levels                     count         exactly"
+fits 80
+expect 0 list tlb --keys
+out_has "tlb.L<n>.entries"
+grep -q "^cache" out && complain "list tlb lists cache"
+expect 2 list tbl
+err_has "did you mean 'tlb'?"
+expect 0 list --words methods tlb line
+out_has "paired_walks"
+[ "$(sort out | uniq -d)" = "" ] && [ "$(grep -vc '^[a-z_]*$' out)" -eq 0 ] || complain "words, one a line, once each"
+expect 0 list --words fields
+out_has confidence
+expect 0 list --words probes
+[ "$(wc -l <out)" -eq "$("$blackjack" list | grep -c '^[a-z]')" ] || complain "all probes"
+expect 2 list --words nonsense
+one_line_error
 
 # Letters may stand joined, however many; a long option may not be cut short, or the next one that begins so breaks scripts.
 expect 0 list -kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
 expect 2 list --key
-err_has "no option --key (did you mean 'keys'?)"
+err_has "no option --key (did you mean '--keys'?)"
 
 # A full disk is noticed.
 for command in help list --version; do

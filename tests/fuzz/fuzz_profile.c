@@ -2,7 +2,10 @@
 #include "emit/emit.h"
 #include "fuzz.h"
 #include "profile/profile.h"
+#include "report/answer_table.h"
 #include "report/compare_print.h"
+#include "report/curve_text.h"
+#include "report/plot.h"
 #include "report/terminal.h"
 #include "runner/keys.h"
 #include "runner/runner.h"
@@ -42,7 +45,19 @@ static void show(const bj_profile *profile) {
     require(out != NULL, "memory for a page");
     for (int utf8 = 0; utf8 < 2; utf8++) {
         const bj_terminal_style style = {.colour = false, .utf8 = utf8 != 0};
-        bj_report_print_page(out, profile, &style);
+        bj_report_print_page(out, profile, &style, &(bj_page_request){0});
+        bj_error error;
+        for (size_t i = 0; i < profile->curves.count && i < 8; i++) {
+            (void)!bj_report_plot(out, profile, profile->curves.items[i].id, &style, &error);
+            (void)!bj_report_plot(out, profile, profile->curves.items[i].probe, &style, &error);
+            require(bj_report_print_curve(out, profile, &profile->curves.items[i], &style, &error) == BJ_OK, "a curve");
+            bj_report_write_samples(out, &profile->curves.items[i], utf8 != 0);
+        }
+        require(bj_report_list_curves(out, &profile->curves, &style, &error) == BJ_OK, "a list of curves");
+        for (int format = BJ_TABLE_TEXT; format <= BJ_TABLE_CSV; format++)
+            require(bj_report_write_answer_table(out, &profile->answers, NULL, (bj_table_format)format, &style,
+                                                 &error) == BJ_OK,
+                    "a table");
     }
     fclose(out);
     for (size_t i = 0; i < length; i++) {

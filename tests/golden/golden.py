@@ -150,13 +150,8 @@ def answer_methods(options, path):
 
 def list_methods(options):
     """By probe, the default first; from `blackjack list`, so that a new one is seen here without a word."""
-    methods, probe = {}, None
-    for line in run_program(options, "list").splitlines():
-        if line and not line.startswith(" "):
-            probe = line.split()[0]
-        elif line.split()[:1] == ["methods"]:
-            methods[probe] = line.replace(",", " ").split()[1:]
-    return methods
+    probes = run_program(options, "list", "--words", "probes").split()
+    return {probe: run_program(options, "list", "--words", "methods", probe).split() for probe in probes}
 
 
 def load_expected(name):

@@ -273,22 +273,24 @@ static void fill_answer(bj_answer *answer, const bj_associativity_found *found, 
     double held = found->ways * (double)found->walk.stride_bytes / find_capacity(earlier, found->walk.level, &steady);
     bool close = held > 1 / CAPACITY_CLOSE && (held < CAPACITY_CLOSE || shortest);
     if (ways->support < SUPPORT_LEAST)
-        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "rounds disagree: others use this cache, or its index is hashed");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "rounds disagree: shared with other tenants, or a hashed index");
     else if (!(held >= 1 / CAPACITY_FAR) || (held > CAPACITY_FAR && !shortest))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
                       "%.0f lines fit at strides of %zu bytes, which is not the capacity of this level", found->ways,
                       found->walk.stride_bytes);
     else if (shared && !steady)
-        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the level's capacity moves: others hold part of its ways");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "the level's capacity moves: other tenants hold part of its ways");
     else /* Others may hold the same ways of a shared level all the while. */
         bj_kit_fill_answer(answer, ways, close && steady && !shared ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM);
 }
 
 static const char *say_why_untested(size_t level, bool nearer_known) {
     if (!nearer_known)
-        return "not tested: the ways of the level before must be known first";
-    return level > 1 ? "not tested: needs huge pages and a buffer of several times the level"
-                     : "not tested: needs a buffer of several times the level";
+        return "could not build addresses of one set: that needs the ways of the level before";
+    return level > 1
+               ? "could not build addresses of one set: that needs huge pages and a buffer of several times the level"
+               : "could not build addresses of one set: that needs a buffer of several times the level";
 }
 
 /* `known` says whether the nearer level's ways were found, and then whether this one's were. */

@@ -117,7 +117,7 @@ static void mark_moving(const cache_answer *a, bj_answer *answer, size_t index) 
     answer->interval[1] = ceil(fmax(answer->interval[1], fmax(greatest, answer->value * factor)));
     if (unstable)
         bj_kit_call_unstable(answer,
-                             "single rounds gave %.0f to %.0f KiB: others use this level too, or it is being moved",
+                             "single rounds gave %.0f to %.0f KiB: shared with other tenants, or the virtual cpu moved",
                              least / 1024, greatest / 1024);
 }
 
@@ -218,7 +218,7 @@ static bj_confidence judge_latency(const cache_answer *a, size_t index, bj_estim
     bool is_memory = index == found->count;
     bj_confidence most = is_memory ? a->of_count : a->of_level[index];
     *latency = is_memory ? found->memory_latency : found->level[index].latency;
-    bool brief = index > 0 && !is_memory &&
+    bool brief = index > 0 && index < found->count &&
                  found->level[index].level.ramp_first_x < BJ_BRIEF_PLATEAU * found->level[index - 1].level.next_first_x;
     bool beyond = is_memory && found->far_latency > BJ_FAR_MOST * latency->value;
     if (gained > BJ_GAINED_MOST)

@@ -321,8 +321,8 @@ const bj_probe bj_probe_cache = {
     .provides =
         (const bj_probe_key[]){
             {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen", .tolerance = BJ_SAME_NUMBER},
-            {"cache.L<n>.size_bytes", "bytes", 256, 1e12, "largest working set without a real penalty (effective size)",
-             .tolerance = 0.15},
+            {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
+             "effective size: adds at most 10% of the latency gap to the next level", .tolerance = 0.15},
             {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp",
              .tolerance = BJ_SIZE_TOLERANCE},
             {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order", .tolerance = BJ_LATENCY_TOLERANCE},

@@ -148,8 +148,8 @@ static bj_status answer_pages(const bj_curves *samples, const char *const ids[2]
             bj_kit_refuse(levels, BJ_ANSWER_UNDETERMINED, "%s", missing);
         else if (status == BJ_OK)
             bj_kit_refuse(levels, BJ_ANSWER_UNDETERMINED,
-                          "small pages inside few huge ones miss as well, at %.3g ns: what backs the huge pages is "
-                          "smaller",
+                          "the hypervisor seems not to back huge pages: small pages inside few huge ones miss as well, "
+                          "at %.3g ns",
                           inside_cost);
         return status;
     }

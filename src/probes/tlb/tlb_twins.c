@@ -64,7 +64,7 @@ static size_t estimate_sigma(const bj_tlb_twins *t, size_t point, double *sigma)
 static void estimate_errors(bj_tlb_twins *t) {
     bj_tlb_curve *all = &t->all;
     double shares[BJ_TLB_POINTS_MAX];
-    size_t have[BJ_TLB_POINTS_MAX], kept = 0;
+    size_t have[BJ_TLB_POINTS_MAX] = {0}, kept = 0;
     for (size_t i = 0; i < all->count; i++) {
         all->time[i] = bj_kit_quantile_of_point(t->spread, t->spread_at[i], NULL, t->rounds, 0.5, t->column);
         have[i] = estimate_sigma(t, i, &all->error[i]);

@@ -159,6 +159,21 @@ static void test_measures_a_chain(void **state) {
     close_measuring(&m);
 }
 
+/* Half of all batches take four times as long: nothing of it is left in the answer. */
+static void test_measures_a_disturbed_machine(void **state) {
+    (void)state;
+    measuring m;
+    open_measuring(&m,
+                   "{\"name\": \"busy\", \"cpus\": 2, \"clock_ghz\": 4.0, \"caches\": [{\"size\": 32768, \"ways\": 8, "
+                   "\"latency\": 4}], \"memory\": {\"latency\": 200}, "
+                   "\"noise\": {\"jitter\": 0.02, \"spike_rate\": 0.5, \"spike_factor\": 4}}",
+                   TESTED_MIB);
+    assert_int_equal(measure_probe(&m, "clock"), BJ_OK);
+    run_analysis(&m.made, "clock");
+    expect_answer(&m.made, CLOCK, 4, 0.005, BJ_CONFIDENCE_HIGH);
+    close_measuring(&m);
+}
+
 static void test_behaves(void **state) {
     (void)state;
     expect_steady_progress("clock", small_machine, TESTED_MIB);
@@ -168,10 +183,15 @@ static void test_behaves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds_that_agree),  cmocka_unit_test(test_few_rounds_are_low),
-        cmocka_unit_test(test_disturbed_batches),  cmocka_unit_test(test_differences_of_old_profiles),
-        cmocka_unit_test(test_a_clock_that_moves), cmocka_unit_test(test_nothing_measured),
-        cmocka_unit_test(test_measures_a_chain),   cmocka_unit_test(test_behaves),
+        cmocka_unit_test(test_rounds_that_agree),
+        cmocka_unit_test(test_few_rounds_are_low),
+        cmocka_unit_test(test_disturbed_batches),
+        cmocka_unit_test(test_differences_of_old_profiles),
+        cmocka_unit_test(test_a_clock_that_moves),
+        cmocka_unit_test(test_nothing_measured),
+        cmocka_unit_test(test_measures_a_chain),
+        cmocka_unit_test(test_measures_a_disturbed_machine),
+        cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "probes/kit/spells.h"
 #include "stats/quantile.h"
 
 /* So many samples are looked at in some seconds. */
@@ -26,10 +27,10 @@ static double share_alike(const bj_estimate *estimate, bool whole, const double 
     return (double)alike / (double)resamples;
 }
 
-static void ask_single_rounds(const bj_estimate_request *request, double *scratch, double *single) {
+static void ask_single_rounds(const bj_estimate_request *request, double *of_round, double *scratch, double *single) {
     static const double fractions[BJ_SINGLE_COUNT] = {0, 0.1, 0.9, 1};
     for (size_t r = 0; r < request->rounds; r++)
-        scratch[r] = request->statistic(request->context, &r, 1);
+        scratch[r] = of_round[r] = request->statistic(request->context, &r, 1);
     size_t count = bj_stats_sort_samples(scratch, request->rounds);
     for (size_t i = 0; i < BJ_SINGLE_COUNT; i++)
         single[i] = bj_stats_quantile_sorted(scratch, count, fractions[i]);
@@ -40,7 +41,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     *estimate =
         (bj_estimate){.value = NAN, .interval = {NAN, NAN}, .tolerance = request->tolerance, .rounds = request->rounds};
     size_t *all = malloc((request->rounds + 1) * sizeof *all);
-    double *scratch = malloc((request->rounds + 1) * sizeof *scratch);
+    double *scratch = malloc(2 * (request->rounds + 1) * sizeof *scratch), *of_round = scratch + request->rounds;
     bj_bootstrap bootstrap = {0};
     bj_status status = BJ_OK;
     if (all == NULL || scratch == NULL) {
@@ -49,7 +50,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     }
     for (size_t i = 0; i < request->rounds; i++)
         all[i] = i;
-    ask_single_rounds(request, scratch, estimate->single);
+    ask_single_rounds(request, of_round, scratch, estimate->single);
     status = bj_stats_bootstrap_rounds(request->rounds, resamples, request->seed, request->statistic, request->context,
                                        &bootstrap, error);
     /* All rounds last: what the statistic leaves in its context is then of them. */
@@ -60,6 +61,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
         estimate->interval[1] = fmax(estimate->value, bootstrap.high);
         estimate->support =
             share_alike(estimate, request->whole, bootstrap.replicates, bootstrap.replicate_count, resamples);
+        status = bj_kit_heed_spells(request, of_round, estimate, error);
     }
 done:
     bj_stats_free_bootstrap(&bootstrap);
@@ -81,26 +83,45 @@ static double quantile_of_values(void *context, const size_t *index, size_t coun
     return bj_stats_quantile(c->scratch, count, c->quantile);
 }
 
-bj_status bj_kit_estimate_values(const double *of_round, size_t count, double quantile, double tolerance, uint64_t seed,
-                                 bj_estimate *estimate, bj_error *error) {
-    values_context context = {of_round, quantile, malloc((count + 1) * sizeof(double))};
+/* `request` has the rounds and where they are from. */
+static bj_status estimate_quantile(const double *of_round, double quantile, bj_estimate_request *request,
+                                   bj_estimate *estimate, bj_error *error) {
+    values_context context = {of_round, quantile, malloc((request->rounds + 1) * sizeof(double))};
     if (context.scratch == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", count);
-    bj_estimate_request request = {
-        .rounds = count, .seed = seed, .tolerance = tolerance, .statistic = quantile_of_values, .context = &context};
-    bj_status status = bj_kit_estimate(&request, estimate, error);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", request->rounds);
+    request->statistic = quantile_of_values;
+    request->context = &context;
+    bj_status status = bj_kit_estimate(request, estimate, error);
     free(context.scratch);
     return status;
+}
+
+bj_status bj_kit_estimate_values(const double *of_round, size_t count, double quantile, double tolerance, uint64_t seed,
+                                 bj_estimate *estimate, bj_error *error) {
+    bj_estimate_request request = {.rounds = count, .seed = seed, .tolerance = tolerance};
+    return estimate_quantile(of_round, quantile, &request, estimate, error);
 }
 
 bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
                                 bj_estimate *estimate, bj_error *error) {
     double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
-    if (of_round == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    size_t count = bj_kit_list_point(curve, point, of_round);
-    bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
+    size_t *round_of = malloc((curve->round_count + 1) * sizeof *round_of), count = 0;
+    bj_status status = BJ_OK;
+    if (of_round == NULL || round_of == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+        goto done;
+    }
+    for (size_t r = 0; r < curve->round_count; r++)
+        if (!isnan(curve->rounds[r][point])) {
+            round_of[count] = r;
+            of_round[count++] = curve->rounds[r][point];
+        }
+    bj_estimate_request request = {
+        .rounds = count, .seed = seed, .tolerance = tolerance, .curve = curve, .round_of = round_of};
+    status = estimate_quantile(of_round, quantile, &request, estimate, error);
+done:
     free(of_round);
+    free(round_of);
     return status;
 }
 
@@ -145,6 +166,9 @@ void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confi
     answer->interval[0] = estimate->interval[0];
     answer->interval[1] = estimate->interval[1];
     answer->confidence = bj_kit_judge(estimate, most);
+    if (estimate->unsteady)
+        bj_kit_call_unstable(answer, "it changed during the run: %.4g to %.4g", estimate->of_spells[0],
+                             estimate->of_spells[1]);
 }
 
 void bj_kit_call_unstable(bj_answer *answer, const char *reason, ...) {

@@ -27,7 +27,7 @@ enum { TRIES = 2 };
 enum { VISITS = 5 };
 #define LOW_OF_VISITS 0.25
 
-static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 10, 30};
+static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 8, 30};
 static const char *const types[BJ_LIVE_TYPES] = {"int32", "int64", "float", "double"};
 
 typedef struct {

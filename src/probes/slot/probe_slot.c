@@ -24,7 +24,7 @@ typedef struct {
     double seconds; /* of a round: some forty slots of a thread where a slot is 4 ms */
 } effort_plan;
 
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 0.2}, {8, 0.35}, {20, 0.5}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 0.2}, {6, 0.35}, {20, 0.5}};
 
 enum { GAPS, THROTTLED, STOLEN, CURVE_COUNT };
 static const bj_curve_axes axes[CURVE_COUNT] = {

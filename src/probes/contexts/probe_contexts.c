@@ -248,7 +248,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_contexts = {
     .name = "contexts",
     .question = "How many threads can work at once without waiting for each other?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"contexts.int", "count", 1, CONTEXTS_MAX,
                                         "threads that can divide integers at once without delay"},
                                        {"contexts.fp", "count", 1, CONTEXTS_MAX,

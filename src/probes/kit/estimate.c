@@ -166,9 +166,7 @@ void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confi
     answer->interval[0] = estimate->interval[0];
     answer->interval[1] = estimate->interval[1];
     answer->confidence = bj_kit_judge(estimate, most);
-    if (estimate->unsteady)
-        bj_kit_call_unstable(answer, "it changed during the run: %.4g to %.4g", estimate->of_spells[0],
-                             estimate->of_spells[1]);
+    bj_kit_tell_spells(estimate, answer);
 }
 
 void bj_kit_call_unstable(bj_answer *answer, const char *reason, ...) {

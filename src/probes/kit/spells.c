@@ -1,9 +1,12 @@
 #include "probes/kit/spells.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
+#include "base/text.h"
 
 /* One time in twenty rounds that are all alike are taken for different, which widens an interval by what chance does;
  * six rounds and three late ones that are wholly apart have 2 in 84. A fifth more or less is the same for both. */
@@ -188,4 +191,16 @@ bj_status bj_kit_heed_spells(const bj_estimate_request *request, const double *o
     free(scratch);
     free_spells(&spells);
     return status;
+}
+
+void bj_kit_tell_spells(const bj_estimate *estimate, bj_answer *answer) {
+    char text[2][40];
+    bool is_bytes = strcmp(answer->unit, "bytes") == 0;
+    for (int end = 0; end < 2; end++)
+        if (is_bytes)
+            bj_base_format_bytes(estimate->of_spells[end], text[end], sizeof text[end]);
+        else
+            snprintf(text[end], sizeof text[end], "%.4g", estimate->of_spells[end]);
+    if (estimate->unsteady)
+        bj_kit_call_unstable(answer, "it changed during the run: %s to %s", text[0], text[1]);
 }

@@ -12,3 +12,5 @@
  * statistic is asked. It is called for all rounds last. */
 bj_status bj_kit_heed_spells(const bj_estimate_request *request, const double *of_round, bj_estimate *estimate,
                              bj_error *error) BJ_WARN_UNUSED;
+/* Calls the answer of an estimate that changed between spells unstable, and says from what to what. */
+void bj_kit_tell_spells(const bj_estimate *estimate, bj_answer *answer);

@@ -180,7 +180,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_live = {
     .name = "live",
     .question = "How many variables can live in registers at once?",
-    .revision = 1,
+    .revision = 2,
     .provides =
         (const bj_probe_key[]){{"live.<type>", "count", 1, 1024, "variables that can live in registers at once"}, {0}},
     .methods = (const char *const[]){"spill_onset", "biggest_step", NULL},

@@ -160,7 +160,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_page = {
     .name = "page",
     .question = "How large is a page, as the TLB sees it?",
-    .revision = 1,
+    .revision = 2,
     .provides =
         (const bj_probe_key[]){{"page.size_bytes", "bytes", 256, 17179869184.0, "the page, as the TLB sees it"}, {0}},
     .methods = (const char *const[]){"scaled_step", NULL},

@@ -214,7 +214,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_parallelism = {
     .name = "parallelism",
     .question = "How many independent misses can one core have in flight?",
-    .revision = 2,
+    .revision = 3,
     .provides = (const bj_probe_key[]){{"memory.parallelism", "count", 1, 1024,
                                         "independent misses in flight before time per miss stops falling"},
                                        {0}},

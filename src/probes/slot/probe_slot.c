@@ -125,7 +125,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_slot = {
     .name = "slot",
     .question = "How long does a thread run before the scheduler gives its cpu to another?",
-    .revision = 2,
+    .revision = 3,
     .provides =
         (const bj_probe_key[]){
             {"scheduler.slot_ms", "ms", 0.02, 10000, "how long a thread runs before another gets its cpu"}, {0}},

@@ -52,7 +52,31 @@ def load_profile(schema, path):
 
 def answers_of(profile):
     """What must not depend on how often the run was stopped."""
+    for record in profile["probes"].values():
+        del record["seconds"]
     return {part: profile[part] for part in ("characteristics", "curves", "probes")}
+
+
+def cut_late_rounds(curve):
+    """As the curve was before late rounds, and the points that only they have, were added."""
+    y = curve["y"]
+    late = y.pop("spells", [0] * len(y["rounds"]))
+    rounds = [row for row, spell in zip(y["rounds"], late) if spell == 0]
+    kept = [i for i in range(len(curve["x"]["values"])) if any(row[i] is not None for row in rounds)]
+    curve["x"]["values"] = [curve["x"]["values"][i] for i in kept]
+    y["rounds"] = [[row[i] for i in kept] for row in rounds]
+
+
+def cut_profile(profile, probes):
+    """As the profile was when only these probes had run."""
+    profile["run"]["interrupted"] = True
+    for part in ("characteristics", "curves"):
+        profile[part] = {key: value for key, value in profile[part].items() if value["probe"] in probes}
+    profile["probes"] = {name: profile["probes"][name] for name in profile["probes"] if name in probes}
+    for record in profile["probes"].values():
+        record.pop("late_rounds", None)
+    for curve in profile["curves"].values():
+        cut_late_rounds(curve)
 
 
 class Bench:
@@ -84,19 +108,29 @@ class Bench:
         if set(order) != set(self.probes):
             raise Breach(f"a whole run reported {order} as done, there are {self.probes}")
         self.probes = order
-        self.references[machine, seed, 0] = answers_of(load_profile(self.schema, path))
-        os.unlink(path)
+        os.replace(path, self.whole_path(machine, seed))
+
+    def whole_path(self, machine, seed):
+        return os.path.join(self.folder, f"{machine}-{seed}.json")
 
     def reference(self, machine, seed, done):
-        """The answers of a run that ended after its first probes and went on, unkilled. Not those of a run in one go:
-        the noise of a simulated machine starts anew with each process."""
-        key = machine, seed, 0 if done == len(self.probes) else done
-        if key not in self.references:
-            path = os.path.join(self.folder, "reference.json")
-            first = self.probes[:done] if key[2] else []
-            self.finish(machine, path, "--effort", "quick", "--seed", str(seed), *first)
-            if first:
-                self.finish(machine, path, "--resume")
+        """The answers of a run that ended after so many probes and went on, unkilled; None: of a run in one go, which are
+        others, since the noise of a simulated machine starts anew with each process. The file of the first part is made
+        from that of the whole run."""
+        whole = self.whole_path(machine, seed)
+        if not os.path.exists(whole):
+            self.finish(machine, whole, "--effort", "quick", "--seed", str(seed))
+        key = machine, seed, done
+        if key not in self.references and not done:
+            self.references[key] = answers_of(load_profile(self.schema, whole))
+        elif key not in self.references:
+            part, path = (os.path.join(self.folder, name) for name in ("part.json", "reference.json"))
+            profile = load_profile(self.schema, whole)
+            cut_profile(profile, self.probes[:done])
+            with open(part, "w", encoding="utf-8") as file:
+                json.dump(profile, file)
+            subprocess.run([self.program, "reanalyze", part, "-o", path], check=True)
+            self.finish(machine, path, "--resume")
             self.references[key] = answers_of(load_profile(self.schema, path))
             os.unlink(path)
         return self.references[key]
@@ -142,8 +176,10 @@ class Bench:
         result = {"killed": status == -signal.SIGKILL, "in_journal": in_journal,
                   "left": sum(name.endswith(".tmp") for name in os.listdir(folder)),
                   "file": os.path.exists(path), "done": 0}
+        ended = False
         if result["file"]:
-            kept = set(load_profile(self.schema, path)["probes"])
+            profile = load_profile(self.schema, path)
+            kept, ended = set(profile["probes"]), "interrupted" not in profile["run"]
             if not reported <= kept:
                 raise Breach(f"reported as done and not in the file: {sorted(reported - kept)}")
             result["done"] = len(kept)
@@ -156,7 +192,7 @@ class Bench:
         whole = load_profile(self.schema, path)
         if set(whole["probes"]) != set(self.probes):
             raise Breach(f"--resume ended with {sorted(whole['probes'])}")
-        if answers_of(whole) != self.reference(machine, seed, result["done"]):
+        if answers_of(whole) != self.reference(machine, seed, 0 if ended else result["done"]):
             raise Breach("--resume gave other answers than going on without a kill")
         stray = sorted(set(os.listdir(folder)) - {"p.json"})
         if stray:

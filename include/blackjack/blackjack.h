@@ -134,7 +134,7 @@ BJ_LIB_API const char *bj_lib_probe_question(size_t index);
 
 typedef struct {
     const char *probe;             /* being measured */
-    size_t index, count;           /* of the probes to run, from 0 */
+    size_t index, count;           /* of the probes to run, from 0; again while late rounds are measured */
     double fraction;               /* of this probe */
     double elapsed_s, remaining_s; /* of the whole run; remaining is an estimate */
     bool probe_done;               /* sent once when a probe's answers are there */

@@ -99,6 +99,16 @@ static bj_status read_budget(session *session, bj_error *error) {
     return BJ_OK;
 }
 
+static bj_status read_repeats(session *session, bj_error *error) {
+    const char *text = bj_cli_find_value(session->arguments, "repeat");
+    uint64_t number = 1;
+    if (text != NULL && (!bj_base_parse_u64(text, &number) || number < 1 || number > BJ_REPEATS_MAX))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--repeat: expected a number from 1 to %u, found '%.40s'",
+                                 BJ_REPEATS_MAX, text);
+    session->plan.repeats = (unsigned)number;
+    return BJ_OK;
+}
+
 static bj_status read_probes(session *session, bj_error *error) {
     session->plan.probes = session->arguments->operands;
     session->plan.probe_count = session->arguments->operand_count;
@@ -138,10 +148,12 @@ static bj_status read_options(session *session, bj_error *error) {
     bool force = bj_cli_is_given(arguments, "force");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->quiet = bj_cli_is_given(arguments, "quiet");
+    session->plan.late_rounds = BJ_LATE_ROUNDS;
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
     BJ_TRY(read_effort(session, error));
     BJ_TRY(read_budget(session, error));
+    BJ_TRY(read_repeats(session, error));
     BJ_TRY(bj_cli_read_seed(arguments, &session->plan.seed, error));
     BJ_TRY(read_probes(session, error));
     BJ_TRY(bj_cli_read_method(arguments, session->order, session->order_count, &session->plan.method, error));
@@ -213,6 +225,8 @@ static bj_status adopt_former(session *session, bj_error *error) {
         else if (mixes && session->plan.effort != (bj_effort)effort)
             return refuse_mix(session, "effort", profile->run.effort, error);
     }
+    if (!bj_cli_is_given(session->arguments, "repeat") && profile->run.repeat <= BJ_REPEATS_MAX)
+        session->plan.repeats = (unsigned)profile->run.repeat;
     const char *cc = bj_cli_find_value(session->arguments, "cc");
     if (mixes && strcmp(profile->run.cc, cc != NULL ? cc : "") != 0)
         return refuse_mix(session, "cc", profile->run.cc, error);
@@ -392,6 +406,7 @@ static const bj_cli_option options[] = {
     {"effort", 0, "quick|normal|thorough", "how much to measure (default normal)"},
     {"cpus", 0, "LIST", "use only these, such as 0,2-3; the first is measured"},
     {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},
+    {"repeat", 0, "N", "so many whole runs merged into one profile, with the spread between them in the intervals"},
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
     {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
@@ -402,7 +417,8 @@ const bj_cli_command bj_cli_command_run = {
     .name = "run",
     .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--save]\n"
                 "[--machine native|sim:FILE] [--effort quick|normal|thorough] [--cpus LIST]\n"
-                "[--budget SECONDS] [--seed N] [--method NAME] [--cc COMMAND] [--quiet]",
+                "[--budget SECONDS] [--seed N] [--repeat N] [--method NAME] [--cc COMMAND]\n"
+                "[--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"

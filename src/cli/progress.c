@@ -13,6 +13,7 @@
 #define DRAW_EVERY_NS 200000000u
 #define BAR_WIDTH 30
 #define LINE_PATIENCE_MS 1000
+#define STEP_ROOM 80
 
 void bj_cli_start_progress(bj_cli_progress *progress, bool quiet, const volatile sig_atomic_t *stop) {
     const char *terminal = getenv("TERM");
@@ -33,6 +34,14 @@ void bj_cli_format_duration(double seconds, char *text, size_t room) {
         snprintf(text, room, "%.0f h %.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
 }
 
+/* "tlb (8 of 13)", or "late rounds (1 of 3)" of all probes. */
+static void name_step(const bj_progress *news, char *text, size_t room) {
+    if (news->late_round > 0)
+        snprintf(text, room, "late rounds (%u of %u)", news->late_round, news->late_rounds);
+    else
+        snprintf(text, room, "%s (%zu of %zu)", news->probe, news->index + 1, news->count);
+}
+
 static void draw_bar(bj_cli_progress *progress, const bj_progress *news) {
     uint64_t now = bj_platform_read_ns();
     if (progress->bar_shown && now - progress->drawn_ns < DRAW_EVERY_NS)
@@ -44,32 +53,43 @@ static void draw_bar(bj_cli_progress *progress, const bj_progress *news) {
     double whole = news->elapsed_s + news->remaining_s;
     double share = whole > 0 ? news->elapsed_s / whole : 0;
     int filled = (int)(share * BAR_WIDTH);
-    char bar[BAR_WIDTH + 1], left[40];
+    char bar[BAR_WIDTH + 1], left[40], step[STEP_ROOM];
     for (int i = 0; i < BAR_WIDTH; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[BAR_WIDTH] = '\0';
     bj_cli_format_duration(news->remaining_s, left, sizeof left);
-    fprintf(stderr, "\r[%s] %3.0f%%  %s (%zu of %zu), about %s left\x1b[K", bar, floor(share * 100), news->probe,
-            news->index + 1, news->count, left);
+    name_step(news, step, sizeof step);
+    fprintf(stderr, "\r[%s] %3.0f%%  %s, about %s left\x1b[K", bar, floor(share * 100), step, left);
     fflush(stderr);
 }
 
+/* Whether this is the first news of a probe, or of a late round. */
+static bool begin_step(bj_cli_progress *progress, const bj_progress *news) {
+    bool is_late = news->late_round > 0;
+    size_t position = is_late ? news->late_round : news->index + 1;
+    size_t *told = is_late ? &progress->late_rounds : &progress->probes;
+    if (position <= *told)
+        return false;
+    *told = position;
+    progress->started_s = news->elapsed_s;
+    return true;
+}
+
 static void print_line(bj_cli_progress *progress, const bj_progress *news) {
-    bool begins = !news->probe_done && progress->announced == news->index;
-    if (begins) {
-        progress->announced++;
-        progress->started_s = news->elapsed_s;
-    }
+    bool begins = begin_step(progress, news);
     if ((!begins && !news->probe_done) || !bj_cli_await_reader(LINE_PATIENCE_MS))
         return;
-    if (begins) {
-        char left[40];
-        bj_cli_format_duration(news->remaining_s, left, sizeof left);
-        fprintf(stderr, "blackjack: %s (%zu of %zu): begins, about %s left in all\n", news->probe, news->index + 1,
-                news->count, left);
+    char left[40], step[STEP_ROOM];
+    name_step(news, step, sizeof step);
+    if (news->probe_done && news->outcome == BJ_ANSWER_UNDETERMINED) {
+        fprintf(stderr, "blackjack: %s: no time left, not measured\n", step);
+    } else if (news->probe_done && news->outcome != BJ_ANSWER_OK) {
+        fprintf(stderr, "blackjack: %s: %s, %.200s\n", step, bj_data_name_status(news->outcome), news->reason);
+    } else if (news->probe_done) {
+        fprintf(stderr, "blackjack: %s: done in %.1f s\n", step, news->elapsed_s - progress->started_s);
     } else {
-        fprintf(stderr, "blackjack: %s (%zu of %zu): done in %.1f s\n", news->probe, news->index + 1, news->count,
-                news->elapsed_s - progress->started_s);
+        bj_cli_format_duration(news->remaining_s, left, sizeof left);
+        fprintf(stderr, "blackjack: %s: begins, about %s left in all\n", step, left);
     }
 }
 

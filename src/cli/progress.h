@@ -12,9 +12,9 @@ typedef struct {
     bool quiet;
     bool terminal; /* a bar, redrawn; otherwise a line at the start and end of each probe */
     const volatile sig_atomic_t *stop;
-    size_t announced;  /* probes whose start was told */
-    double started_s;  /* of the probe, by the run's clock */
-    uint64_t drawn_ns; /* when the bar was last drawn */
+    size_t probes, late_rounds; /* whose start was told */
+    double started_s;           /* of the last one, by the run's clock */
+    uint64_t drawn_ns;          /* when the bar was last drawn */
     bool bar_shown;
 } bj_cli_progress;
 

@@ -11,6 +11,7 @@ static void free_curve(bj_curve *curve) {
         free(curve->rounds[r]);
     free(curve->rounds);
     free(curve->x);
+    free(curve->spells);
 }
 
 void bj_data_free_curves(bj_curves *curves) {
@@ -280,6 +281,25 @@ bj_status bj_data_record_table(bj_curve *curve, const double *x, const double *y
     return status;
 }
 
+unsigned bj_data_find_spell(const bj_curve *curve, size_t round) {
+    return round < curve->spell_count ? curve->spells[round] : 0;
+}
+
+bj_status bj_data_mark_spell(bj_curve *curve, size_t first, unsigned spell, bj_error *error) {
+    if (first >= curve->round_count)
+        return BJ_OK;
+    unsigned *spells = realloc(curve->spells, curve->round_count * sizeof *spells);
+    if (spells == NULL)
+        return refuse_memory(curve, error);
+    curve->spells = spells;
+    for (size_t r = curve->spell_count; r < first; r++)
+        spells[r] = 0;
+    for (size_t r = first; r < curve->round_count; r++)
+        spells[r] = spell;
+    curve->spell_count = curve->round_count;
+    return BJ_OK;
+}
+
 void bj_data_drop_curves(bj_curves *curves, const char *probe) {
     size_t kept = 0;
     for (size_t i = 0; i < curves->count; i++) {
@@ -293,8 +313,14 @@ void bj_data_drop_curves(bj_curves *curves, const char *probe) {
 
 static bj_status copy_samples(const bj_curve *from, bj_curve *to, bj_error *error) {
     bj_status status = bj_data_make_grid(to, from->x_count, from->round_count, error);
-    if (status != BJ_OK || from->x_count == 0)
+    if (status == BJ_OK && from->spell_count > 0)
+        status = bj_data_mark_spell(to, 0, 0, error);
+    if (status != BJ_OK)
         return status;
+    for (size_t r = 0; r < to->spell_count; r++)
+        to->spells[r] = bj_data_find_spell(from, r);
+    if (from->x_count == 0)
+        return BJ_OK;
     memcpy(to->x, from->x, from->x_count * sizeof *to->x);
     for (size_t r = 0; r < from->round_count; r++)
         memcpy(to->rounds[r], from->rounds[r], from->x_count * sizeof **to->rounds);

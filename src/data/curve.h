@@ -39,6 +39,9 @@ typedef struct {
     size_t x_count;
     double **rounds; /* round_count rows of x_count */
     size_t round_count;
+    /* Which spell each of the first rounds belongs to, ascending; see bj_data_find_spell(). */
+    unsigned *spells;
+    size_t spell_count;
 } bj_curve;
 
 typedef struct {
@@ -71,6 +74,11 @@ bj_status bj_data_record_table(bj_curve *curve, const double *x, const double *y
                                bj_error *error) BJ_WARN_UNUSED;
 /* Makes an empty curve's arrays at once, all values missing; the caller fills in x, ascending. */
 bj_status bj_data_make_grid(bj_curve *curve, size_t x_count, size_t round_count, bj_error *error) BJ_WARN_UNUSED;
+/* Rounds that were measured one after the other are a spell, numbered from 0; between spells the machine may have
+ * changed. All rounds from `first` on become that spell, which is no lower than the last one. */
+bj_status bj_data_mark_spell(bj_curve *curve, size_t first, unsigned spell, bj_error *error) BJ_WARN_UNUSED;
+/* 0 where nobody said. */
+unsigned bj_data_find_spell(const bj_curve *curve, size_t round);
 /* Removes all curves of a probe (before it runs again). */
 void bj_data_drop_curves(bj_curves *curves, const char *probe);
 bj_status bj_data_copy_curves(const bj_curves *from, const char *probe, bj_curves *to, bj_error *error) BJ_WARN_UNUSED;

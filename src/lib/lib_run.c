@@ -77,6 +77,7 @@ static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_er
         .effort = BJ_EFFORT_NORMAL,
         .budget_s = options->budget_s > 0 ? options->budget_s : INFINITY,
         .seed = options->seed != 0 ? options->seed : 1,
+        .late_rounds = BJ_LATE_ROUNDS,
         .report = options->report != NULL ? report : NULL,
         .context = options,
     };

@@ -15,6 +15,9 @@
 
 typedef enum { BJ_EFFORT_QUICK, BJ_EFFORT_NORMAL, BJ_EFFORT_THOROUGH, BJ_EFFORT_COUNT } bj_effort;
 
+/* For more_rounds: as many as the probe plans for itself. */
+#define BJ_ROUNDS_AS_PLANNED ((unsigned)-1)
+
 typedef struct {
     bj_machine *machine;
     int cpu; /* the cpu to measure on, OS number */
@@ -23,8 +26,8 @@ typedef struct {
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
     uint64_t memory_bytes; /* what the probe may map and allocate in all */
     const char *method;    /* as for analyse; some methods want their own walk order */
-    /* 0: samples are empty. Else they hold what this probe measured earlier in the run, and so many rounds more are
-     * wanted, of the same points; the seed is another one then. */
+    /* 0: samples are empty. Else they hold what this probe measured earlier, and so many rounds more are wanted (or
+     * BJ_ROUNDS_AS_PLANNED), of the same points on the same kind of pages, or none; the seed is another one then. */
     unsigned more_rounds;
     const bj_answers *earlier;
     /* Called often, never inside a timed region. True: stop now, with BJ_ERR_INTERRUPTED. */

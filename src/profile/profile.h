@@ -20,6 +20,8 @@ typedef struct {
     bj_answer_status status; /* of the probe as a whole */
     double seconds;
     char reason[240];
+    unsigned runs;        /* whole runs of it that are merged; 1 is not written */
+    unsigned late_rounds; /* of all of them; 0 is not written */
 } bj_probe_record;
 
 typedef struct {
@@ -44,7 +46,8 @@ typedef struct {
         uint64_t memory_limit_bytes;
         double steal; /* share of cpu time that the hypervisor took during the run; NaN: unknown */
         char machine[128];
-        bool interrupted; /* until the last probe is done; written only when true */
+        uint64_t repeat;  /* whole runs that were asked for; written only from 2 on */
+        bool interrupted; /* until the last of them is done; written only when true */
     } run;
     struct {
         char os[128], cpu[128], huge_pages[32];

@@ -12,6 +12,7 @@ typedef enum {
     OPTION,  /* the same, but not written where it is empty */
     NUMBER,  /* NaN is null */
     COUNT,   /* uint64_t */
+    TIMES,   /* the same, but not written below 2 */
     CPU,     /* int from 0 */
     FLAG,    /* int: true, false, or null where it is negative */
     MARK,    /* bool, not written where it is false */
@@ -47,6 +48,7 @@ static const field fields[] = {
     FIELD(run, memory_limit_bytes, COUNT),
     FIELD(run, steal, NUMBER),
     FIELD(run, machine, PROSE),
+    FIELD(run, repeat, TIMES),
     FIELD(run, interrupted, MARK),
     FIELD(environment, os, PROSE),
     FIELD(environment, cpu, PROSE),
@@ -119,6 +121,7 @@ static bj_status read_field(const bj_json_place *at, const json_t *section, cons
     case NUMBER:
         return bj_json_read_number(at, section, field->name, true, target, NULL);
     case COUNT:
+    case TIMES:
         return bj_json_read_u64(at, section, field->name, INT64_MAX, target);
     case CPU:
         return read_cpu(at, section, field->name, target);
@@ -169,7 +172,8 @@ static void append_cpus(bj_json_text *json, const bj_profile *profile) {
 
 static void append_field(bj_json_text *json, const field *field, const bj_profile *profile) {
     const void *source = (const char *)profile + field->offset;
-    if ((field->type == OPTION && *(const char *)source == '\0') || (field->type == MARK && !*(const bool *)source))
+    if ((field->type == OPTION && *(const char *)source == '\0') || (field->type == MARK && !*(const bool *)source) ||
+        (field->type == TIMES && *(const uint64_t *)source < 2))
         return;
     bj_json_append_key(json, field->name);
     switch (field->type) {
@@ -182,6 +186,7 @@ static void append_field(bj_json_text *json, const field *field, const bj_profil
         bj_json_append_number(json, *(const double *)source);
         break;
     case COUNT:
+    case TIMES:
         bj_json_append_u64(json, *(const uint64_t *)source);
         break;
     case CPU:

@@ -20,7 +20,8 @@ enum {
     MAX_DEPTH = 64,
     MAX_CONTAINERS = 1 << 18,
     MAX_MEMBERS = 1 << 18,
-    MAX_VALUES = 1 << 22
+    MAX_VALUES = 1 << 22,
+    MAX_SPELLS = 1 << 20
 };
 
 static bool is_identifier(const char *text) {
@@ -172,6 +173,24 @@ static bj_status read_rounds(const bj_json_place *at, const json_t *rounds, bj_c
     return BJ_OK;
 }
 
+static bj_status read_spells(const bj_json_place *at, const json_t *spells, bj_curve *curve) {
+    json_int_t before = 0;
+    if (spells == NULL)
+        return BJ_OK;
+    if (json_array_size(spells) != curve->round_count)
+        return bj_json_expected(at, "y.spells", "a list of %zu numbers, one for each round", curve->round_count);
+    BJ_TRY(bj_data_mark_spell(curve, 0, 0, at->error));
+    for (size_t r = 0; r < curve->round_count; r++) {
+        const json_t *value = json_array_get(spells, r);
+        json_int_t spell = json_is_integer(value) ? json_integer_value(value) : -1;
+        if (spell < before || spell > MAX_SPELLS)
+            return bj_json_expected(at, "y.spells", "whole numbers from 0 that do not fall");
+        curve->spells[r] = (unsigned)spell;
+        before = spell;
+    }
+    return BJ_OK;
+}
+
 static bj_status read_samples(const bj_json_place *at, const json_t *object, bj_curve *curve) {
     const json_t *values = json_object_get(json_object_get(object, "x"), "values");
     const json_t *rounds = json_object_get(json_object_get(object, "y"), "rounds");
@@ -182,7 +201,8 @@ static bj_status read_samples(const bj_json_place *at, const json_t *object, bj_
     BJ_TRY(check_rounds(at, rounds, json_array_size(values)));
     BJ_TRY(bj_data_make_grid(curve, json_array_size(values), json_array_size(rounds), at->error));
     BJ_TRY(read_x(at, values, curve));
-    return read_rounds(at, rounds, curve);
+    BJ_TRY(read_rounds(at, rounds, curve));
+    return read_spells(at, json_object_get(json_object_get(object, "y"), "spells"), curve);
 }
 
 static bj_status read_axis(const bj_json_place *at, const json_t *object, const char *axis, char *name,
@@ -231,7 +251,7 @@ static bj_status read_curve(const bj_json_place *section, const char *id, const 
 static bj_status read_probe(const bj_json_place *section, const char *name, const json_t *value, bj_profile *profile) {
     bj_json_place at;
     bj_probe_record *record = NULL;
-    uint64_t revision = 0;
+    uint64_t revision = 0, runs = 1, late_rounds = 0;
     bj_status status = enter(section, name, value, sizeof record->name, &at);
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, name, &record, section->error);
@@ -246,7 +266,14 @@ static bj_status read_probe(const bj_json_place *section, const char *name, cons
     if (status == BJ_OK)
         status = bj_json_read_text(&at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
     if (status == BJ_OK)
+        status = bj_json_read_u64(&at, value, "runs", UINT_MAX, &runs);
+    if (status == BJ_OK)
+        status = bj_json_read_u64(&at, value, "late_rounds", UINT_MAX, &late_rounds);
+    if (status == BJ_OK) {
         record->revision = (unsigned)revision;
+        record->runs = (unsigned)runs;
+        record->late_rounds = (unsigned)late_rounds;
+    }
     return status;
 }
 

@@ -125,6 +125,16 @@ static void append_attributes(bj_json_text *json, const bj_curve *curve) {
     bj_json_append(json, "}");
 }
 
+static void append_spells(bj_json_text *json, const bj_curve *curve) {
+    bj_json_append_key(json, "spells");
+    bj_json_append(json, "[");
+    for (size_t r = 0; r < curve->round_count; r++) {
+        bj_json_append(json, r == 0 ? "" : ", ");
+        bj_json_append_number(json, bj_data_find_spell(curve, r));
+    }
+    bj_json_append(json, "]");
+}
+
 static void append_curve(bj_json_text *json, const bj_curve *curve) {
     bj_json_append(json, "{");
     bj_json_append_text_member(json, "probe", curve->probe);
@@ -144,7 +154,10 @@ static void append_curve(bj_json_text *json, const bj_curve *curve) {
         bj_json_append(json, r == 0 ? "\n        " : ",\n        ");
         append_numbers(json, curve->rounds[r], curve->x_count);
     }
-    bj_json_append(json, "]}}");
+    bj_json_append(json, "]");
+    if (curve->spell_count > 0)
+        append_spells(json, curve);
+    bj_json_append(json, "}}");
 }
 
 static void append_curves(bj_json_text *json, const bj_curves *curves) {
@@ -170,6 +183,10 @@ static void append_probes(bj_json_text *json, const bj_profile *profile) {
         bj_json_append_number_member(json, "seconds", record->seconds);
         if (record->reason[0] != '\0')
             bj_json_append_text_member(json, "reason", record->reason);
+        if (record->runs > 1)
+            bj_json_append_u64_member(json, "runs", record->runs);
+        if (record->late_rounds > 0)
+            bj_json_append_u64_member(json, "late_rounds", record->late_rounds);
         bj_json_append(json, "}");
     }
     bj_json_append(json, profile->probe_count > 0 ? "\n  }" : "}");

@@ -114,6 +114,7 @@ bj_status bj_runner_fill_header(const bj_machine *machine, const bj_run_plan *pl
     COPY_TEXT(profile->run.effort, bj_runner_effort_name(plan->effort));
     COPY_TEXT(profile->run.method, plan->method != NULL ? plan->method : "");
     profile->run.cpu_measured = plan->cpu;
+    profile->run.repeat = plan->repeats;
     profile->run.memory_limit_bytes = facts->memory_limit_bytes;
     COPY_TEXT(profile->run.machine, facts->where);
     int *cpus = malloc((facts->cpu_count + 1) * sizeof *cpus);

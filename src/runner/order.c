@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/pace.h"
 #include "runner/runner.h"
 
 typedef struct {
@@ -76,5 +77,6 @@ void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const b
         *seconds += order[i]->cost_s[plan->effort];
         *bytes = peak > *bytes ? peak : *bytes;
     }
+    *seconds *= (1 + BJ_LATE_COST * plan->late_rounds) * (plan->repeats > 1 ? plan->repeats : 1);
     *seconds = fmin(*seconds, plan->budget_s);
 }

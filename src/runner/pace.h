@@ -3,6 +3,9 @@
 
 #include <stdbool.h>
 
+/* A late round by what its probe cost: one beside some ten, without exploring. */
+#define BJ_LATE_COST 0.08
+
 typedef struct {
     double total_cost_s; /* of all probes to run, by their descriptors */
     double budget_s;

@@ -14,59 +14,93 @@
 #include "runner/keys.h"
 #include "runner/pace.h"
 
-/* Late rounds draw from a random stream of their own. */
-#define LATE_STREAM 1u
-/* Of what a probe cost: three late rounds beside some ten, without exploring. */
-#define LATE_COST 0.3
+/* What is to be measured: run after run, each of all probes in order and then late rounds. */
+typedef struct {
+    unsigned run, late_round; /* late_round 0: the probes by their own plan */
+    size_t index;             /* of the probe */
+} run_step;
 
 typedef struct {
     bj_machine *machine;
     const bj_run_plan *plan;
     bj_profile *profile;
     const bj_probe **order;
-    size_t count, index;
+    size_t count;
+    unsigned runs;
+    run_step step;
     double start_s, done_cost_s, fraction;
     bj_pace pace;
     bj_disturbance disturbance;
-    bool stop;    /* the report said so */
-    bool is_late; /* all probes have run, and are being continued */
+    bool stop; /* the report said so */
 } run_state;
 
 static double read_elapsed(const run_state *state) {
     return state->machine->verbs->read_clock(state->machine) - state->start_s;
 }
 
-/* Never zero, so that shares and estimates are defined for probes that cost nothing: those that call themselves free
- * and those that cannot run here. */
-static double cost_of(const run_state *state, size_t index) {
-    const bj_probe *probe = state->order[index];
-    bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
-    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3) * (state->is_late ? LATE_COST : 1);
+static const bj_probe *current_probe(const run_state *state) {
+    return state->order[state->step.index];
 }
 
-/* Of the probes from `first` on, and of what is to come after all. */
-static double cost_from(const run_state *state, size_t first) {
+/* Whether the profile lacks what the step measures. Failures and what an older method measured are not kept. */
+static bool is_wanted(const run_state *state, const run_step *step) {
+    const bj_probe *probe = state->order[step->index];
+    const bj_probe_record *record = bj_profile_find_probe(state->profile, probe->name);
+    if (record != NULL && step->late_round > 0)
+        return record->late_rounds < step->run * state->plan->late_rounds + step->late_round;
+    return record == NULL || record->runs <= step->run || record->status != BJ_ANSWER_OK ||
+           record->revision != probe->revision;
+}
+
+static bool next_step(const run_state *state, run_step *step) {
+    if (++step->index < state->count)
+        return true;
+    step->index = 0;
+    if (++step->late_round <= state->plan->late_rounds)
+        return true;
+    step->late_round = 0;
+    return ++step->run < state->runs;
+}
+
+/* Never zero, so that shares and estimates are defined for probes that cost nothing: those that call themselves free
+ * and those that cannot run here. */
+static double cost_of(const run_state *state, const run_step *step) {
+    const bj_probe *probe = state->order[step->index];
+    bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
+    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3) * (step->late_round > 0 ? BJ_LATE_COST : 1);
+}
+
+/* Of the step and all that are to come. */
+static double cost_from(const run_state *state, run_step step) {
     double sum = 0;
-    bool late_to_come = state->plan->late_rounds > 0 && !state->is_late;
-    for (size_t i = 0; i < state->count; i++)
-        sum += cost_of(state, i) * ((i >= first) + (late_to_come ? LATE_COST : 0));
+    do
+        sum += is_wanted(state, &step) ? cost_of(state, &step) : 0;
+    while (next_step(state, &step));
     return sum;
 }
 
-static void report(run_state *state, bool probe_done) {
+static void report(run_state *state, bool done) {
     if (state->plan->report == NULL)
         return;
+    const run_step *step = &state->step;
     double elapsed = read_elapsed(state);
-    double done = state->done_cost_s + (probe_done ? 0 : state->fraction * cost_of(state, state->index));
+    double done_s = state->done_cost_s + (done ? 0 : state->fraction * cost_of(state, step));
     bj_progress progress = {
-        .probe = state->order[state->index]->name,
-        .index = state->index,
-        .count = state->count,
+        .probe = current_probe(state)->name,
+        .index = step->run * state->count + step->index,
+        .count = state->runs * state->count,
         .fraction = state->fraction,
         .elapsed_s = elapsed,
-        .remaining_s = bj_runner_estimate_remaining(&state->pace, done, elapsed),
-        .probe_done = probe_done,
+        .remaining_s = bj_runner_estimate_remaining(&state->pace, done_s, elapsed),
+        .probe_done = done && step->late_round == 0,
+        .late_round = step->late_round > 0 ? step->run * state->plan->late_rounds + step->late_round : 0,
+        .late_rounds = state->runs * state->plan->late_rounds,
     };
+    const bj_probe_record *record = bj_profile_find_probe(state->profile, progress.probe);
+    if (progress.probe_done && record != NULL) {
+        progress.outcome = record->status;
+        progress.reason = record->reason;
+    }
     if (state->plan->report(state->plan->context, &progress))
         state->stop = true;
 }
@@ -101,7 +135,7 @@ static double share_s(const run_state *state) {
     if (isinf(state->plan->budget_s))
         return INFINITY;
     double left = state->plan->budget_s - read_elapsed(state);
-    return left * cost_of(state, state->index) / cost_from(state, state->index);
+    return left * cost_of(state, &state->step) / cost_from(state, state->step);
 }
 
 /* A quarter in all: a control group kills where an allocation would never fail. What the process holds already counts.
@@ -122,11 +156,12 @@ static bj_measure_request make_request(run_state *state, const bj_probe *probe, 
                                        unsigned more_rounds) {
     double share = share_s(state);
     uint64_t seed = bj_runner_seed_probe(state->plan->seed, probe->name);
+    uint64_t stream = state->step.run * (uint64_t)(state->plan->late_rounds + 1) + state->step.late_round;
     return (bj_measure_request){
         .machine = state->machine,
         .cpu = state->plan->cpu,
         .effort = state->plan->effort,
-        .seed = more_rounds > 0 ? bj_random_mix(seed, LATE_STREAM) : seed,
+        .seed = more_rounds > 0 ? bj_random_mix(seed, stream) : seed,
         .more_rounds = more_rounds,
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
         .memory_bytes = memory_for_probe(&state->machine->facts),
@@ -204,25 +239,22 @@ static bj_status file_probe(run_state *state, const bj_probe *probe, const bj_cu
     bj_probe_record *record;
     if (status == BJ_OK)
         status = bj_profile_record_probe(profile, probe->name, &record, error);
-    if (status == BJ_OK)
+    if (status == BJ_OK) {
         record->seconds = bj_data_round_number(seconds, BJ_ANSWER_DIGITS);
+        record->runs = state->step.run + 1;
+        record->late_rounds = 0;
+    }
     return status;
 }
 
 static bj_status run_probe(run_state *state, bj_error *error) {
-    const bj_probe *probe = state->order[state->index];
+    const bj_probe *probe = current_probe(state);
     bj_curves samples = {0};
     bj_answers answers = {0};
     bj_error trouble = {""};
     bj_answer_status outcome = BJ_ANSWER_OK;
     double before = read_elapsed(state);
-    state->fraction = 0;
-    report(state, false);
-    bj_status status = BJ_OK;
-    if (state->stop)
-        status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted before %s", probe->name);
-    if (status == BJ_OK)
-        status = question_probe(state, probe, &samples, &answers, &outcome, &trouble, error);
+    bj_status status = question_probe(state, probe, &samples, &answers, &outcome, &trouble, error);
     if (status == BJ_OK)
         status =
             file_probe(state, probe, &samples, &answers, outcome, trouble.text, read_elapsed(state) - before, error);
@@ -231,51 +263,81 @@ static bj_status run_probe(run_state *state, bj_error *error) {
     return status;
 }
 
+/* Puts the samples in the place of those that the profile has, whose rounds they begin with. Further ones are another
+ * spell: even ones are of probes by their own plan, odd ones of late rounds. */
+static bj_status file_spell(run_state *state, bj_probe_record *record, bj_curves *samples, bj_error *error) {
+    bj_profile *profile = state->profile;
+    const run_step *step = &state->step;
+    bool grew = false;
+    for (size_t i = 0; i < samples->count; i++) {
+        bj_curve *curve = &samples->items[i];
+        const bj_curve *old = bj_data_find_curve(&profile->curves, curve->id);
+        size_t first = old != NULL ? old->round_count : 0;
+        grew = grew || curve->round_count > first;
+        BJ_TRY(bj_data_mark_spell(curve, first, 2 * step->run + (step->late_round > 0), error));
+    }
+    if (!grew)
+        return BJ_OK;
+    if (step->late_round > 0)
+        record->late_rounds++;
+    else
+        record->runs = step->run + 1;
+    bj_data_drop_curves(&profile->curves, record->name);
+    return bj_data_copy_curves(samples, record->name, &profile->curves, error);
+}
+
 /* More rounds of a probe that has samples, filed with them. Trouble is no reason to lose what there is. */
-static bj_status continue_probe(run_state *state, const bj_probe *probe, bj_error *error) {
+static bj_status continue_probe(run_state *state, unsigned more_rounds, bj_error *error) {
+    const bj_probe *probe = current_probe(state);
     bj_profile *profile = state->profile;
     bj_curves samples = {0};
     bj_answers earlier = {0};
     bj_error trouble = {""};
-    state->fraction = 0;
+    double before = read_elapsed(state);
+    bj_probe_record *record;
     bj_status status = bj_data_copy_curves(&profile->curves, probe->name, &samples, error);
-    if (status == BJ_OK && samples.count > 0 && share_s(state) > 0) {
+    if (status == BJ_OK)
         status = bj_runner_list_earlier(&profile->answers, probe, &earlier, error);
-        bj_measure_request request = make_request(state, probe, &earlier, state->plan->late_rounds);
-        bj_status measured = status == BJ_OK ? probe->measure(&request, &samples, &trouble) : status;
-        if (measured == BJ_ERR_INTERRUPTED || (measured != BJ_OK && state->stop)) {
-            status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted during late rounds of %s", probe->name);
-        } else if (measured == BJ_OK) {
-            bj_data_drop_curves(&profile->curves, probe->name);
-            status = bj_data_copy_curves(&samples, probe->name, &profile->curves, error);
-        }
-    }
+    if (status == BJ_OK)
+        status = bj_profile_record_probe(profile, probe->name, &record, error);
+    if (status != BJ_OK || samples.count == 0 || !(share_s(state) > 0))
+        goto done;
+    bj_measure_request request = make_request(state, probe, &earlier, more_rounds);
+    bj_status measured = probe->measure(&request, &samples, &trouble);
+    record->seconds = bj_data_round_number(record->seconds + read_elapsed(state) - before, BJ_ANSWER_DIGITS);
+    if (measured == BJ_ERR_INTERRUPTED || (measured != BJ_OK && state->stop))
+        status = bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted during %s%s",
+                                   more_rounds == 1 ? "a late round of " : "", probe->name);
+    else if (measured == BJ_OK)
+        status = file_spell(state, record, &samples, error);
+done:
     free(earlier.items);
     bj_data_free_curves(&samples);
     return status;
 }
 
-/* Rounds at the other end of the run: what a neighbour did for a minute falls on the first or on these, not on both. */
-static bj_status run_late_rounds(run_state *state, bj_error *error) {
-    bj_status status = BJ_OK;
-    state->is_late = true;
-    for (state->index = 0; state->index < state->count && status == BJ_OK; state->index++) {
-        status = continue_probe(state, state->order[state->index], error);
-        state->done_cost_s += cost_of(state, state->index);
-    }
-    return status == BJ_OK ? bj_runner_reanalyse(state->profile, error) : status;
+static bool has_samples(const run_state *state, const bj_probe *probe) {
+    for (size_t i = 0; i < state->profile->curves.count; i++)
+        if (strcmp(state->profile->curves.items[i].probe, probe->name) == 0)
+            return true;
+    return false;
 }
 
-/* With --resume: what the profile holds is not asked again. */
-static void skip_done(run_state *state) {
-    size_t kept = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        const bj_probe *probe = state->order[i];
-        const bj_probe_record *record = bj_profile_find_probe(state->profile, probe->name);
-        if (record == NULL || record->status != BJ_ANSWER_OK || record->revision != probe->revision)
-            state->order[kept++] = probe;
-    }
-    state->count = kept;
+/* What the step wants of its probe. */
+static bj_status take_step(run_state *state, bj_error *error) {
+    const bj_probe *probe = current_probe(state);
+    bool continues = state->step.late_round > 0 || (state->step.run > 0 && has_samples(state, probe));
+    bj_answer_status outcome;
+    bj_error trouble;
+    state->fraction = 0;
+    if (may_run(state, probe, &outcome, &trouble))
+        report(state, false);
+    if (state->stop)
+        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted before %s%s",
+                                 state->step.late_round > 0 ? "a late round of " : "", probe->name);
+    if (!continues)
+        return run_probe(state, error);
+    return continue_probe(state, state->step.late_round > 0 ? 1 : BJ_ROUNDS_AS_PLANNED, error);
 }
 
 static bj_status check_plan(const run_state *state, bj_error *error) {
@@ -292,50 +354,82 @@ static bj_status check_plan(const run_state *state, bj_error *error) {
     return BJ_OK;
 }
 
-static bj_status run_all(run_state *state, bj_error *error) {
-    bj_status status = BJ_OK;
-    for (state->index = 0; state->index < state->count && status == BJ_OK; state->index++) {
-        status = run_probe(state, error);
-        if (status != BJ_OK)
-            break;
-        state->done_cost_s += cost_of(state, state->index);
-        state->fraction = 1;
+/* After a step that was taken: the journal first, then the news of it. Where a probe was continued the journal stays as
+ * it was until all are, since its answers are those of the rounds that it holds. */
+static bj_status conclude_step(run_state *state, bj_error *error) {
+    state->fraction = 1;
+    if (state->step.late_round == 0 && state->step.run == 0) {
         bj_error trouble;
-        status = write_journal(state, &trouble);
-        if (status == BJ_OK)
-            report(state, true);
-        else
-            (void)bj_base_set_error(error, status, "%.300s; %s was measured and is lost", trouble.text,
-                                    state->order[state->index]->name);
+        bj_status status = write_journal(state, &trouble);
+        if (status != BJ_OK)
+            return bj_base_set_error(error, status, "%.300s; %s was measured and is lost", trouble.text,
+                                     current_probe(state)->name);
     }
-    if (status == BJ_OK && state->plan->late_rounds == 0)
-        return BJ_OK;
-    if (status == BJ_OK)
-        status = run_late_rounds(state, error);
+    report(state, true);
+    return BJ_OK;
+}
+
+/* What probes measured after their answers were found is part of no answer yet. */
+static bj_status answer_again(run_state *state, bj_error *error) {
+    BJ_TRY(bj_runner_reanalyse(state->profile, error));
+    return write_journal(state, error);
+}
+
+static bj_status run_steps(run_state *state, bool *continued, bj_error *error) {
+    do {
+        run_step next = state->step;
+        bool is_last = !next_step(state, &next) || next.run > state->step.run;
+        if (is_wanted(state, &state->step)) {
+            double cost_s = cost_of(state, &state->step);
+            *continued = *continued || state->step.late_round > 0 || state->step.run > 0;
+            BJ_TRY(take_step(state, error));
+            state->done_cost_s += cost_s;
+            BJ_TRY(conclude_step(state, error));
+        }
+        /* The next run plans by what this one found. */
+        if (is_last && *continued) {
+            *continued = false;
+            BJ_TRY(answer_again(state, error));
+        }
+    } while (next_step(state, &state->step));
+    return BJ_OK;
+}
+
+static bj_status run_all(run_state *state, bj_error *error) {
+    bool continued = false;
+    state->profile->run.interrupted = true;
+    /* From the first moment the file is this run's: nobody measures for minutes to find that it cannot be written,
+     * and --resume after a kill does not go on with what --force was to replace. */
+    BJ_TRY(write_journal(state, error));
+    bj_status status = state->count > 0 ? run_steps(state, &continued, error) : BJ_OK;
     if (status != BJ_OK && status != BJ_ERR_INTERRUPTED)
         return status;
+    state->profile->run.interrupted = status != BJ_OK;
     bj_error trouble;
-    bj_status journal = write_journal(state, &trouble);
-    return journal == BJ_OK ? status : bj_base_set_error(error, journal, "%s", trouble.text);
+    bj_status filed = continued ? answer_again(state, &trouble) : write_journal(state, &trouble);
+    return filed == BJ_OK ? status : bj_base_set_error(error, filed, "%s", trouble.text);
+}
+
+/* Without --resume what the profile holds of probes is measured again. */
+static void forget_probes(bj_profile *profile) {
+    for (size_t i = 0; i < profile->probe_count; i++)
+        profile->probes[i].runs = profile->probes[i].late_rounds = 0;
 }
 
 bj_status bj_runner_run(bj_machine *machine, const bj_run_plan *plan, bj_profile *profile, bj_error *error) {
-    run_state state = {.machine = machine, .plan = plan, .profile = profile};
+    run_state state = {
+        .machine = machine, .plan = plan, .profile = profile, .runs = plan->repeats > 1 ? plan->repeats : 1};
     bj_status status = bj_runner_order_probes(plan, &state.order, &state.count, error);
     if (status != BJ_OK)
         return status;
     status = check_plan(&state, error);
     if (status == BJ_OK) {
-        if (plan->keep_done)
-            skip_done(&state);
+        if (!plan->keep_done)
+            forget_probes(profile);
         bj_runner_start_disturbance(&state.disturbance, machine->facts.simulated);
         state.start_s = machine->verbs->read_clock(machine);
-        state.pace = (bj_pace){.total_cost_s = cost_from(&state, 0), .budget_s = plan->budget_s};
-        /* From the first moment the file is this run's: nobody measures for minutes to find that it cannot be written,
-         * and --resume after a kill does not go on with what --force was to replace. */
-        status = write_journal(&state, error);
-        if (status == BJ_OK)
-            status = run_all(&state, error);
+        state.pace = (bj_pace){.total_cost_s = cost_from(&state, state.step), .budget_s = plan->budget_s};
+        status = run_all(&state, error);
     }
     free(state.order);
     return status;

@@ -9,11 +9,19 @@
 
 typedef struct {
     const char *probe;             /* being measured */
-    size_t index, count;           /* of the probes to run, from 0 */
+    size_t index, count;           /* of the probes to run, from 0; each counts once for each run of `repeats` */
     double fraction;               /* of this probe */
     double elapsed_s, remaining_s; /* of the whole run; remaining is an estimate */
     bool probe_done;               /* sent once when a probe's answers are in the profile and the journal is written */
+    bj_answer_status outcome;      /* of a probe that is done, and why where that is not ok */
+    const char *reason;
+    unsigned late_round, late_rounds; /* from 1: all probes are being continued by a late round; 0: none is */
 } bj_progress;
+
+/* What a run adds after all probes have run, unless told otherwise. */
+#define BJ_LATE_ROUNDS 3u
+/* The most runs that are merged. */
+#define BJ_REPEATS_MAX 20u
 
 typedef struct {
     const char *const *probes; /* names; count 0: all */
@@ -21,11 +29,14 @@ typedef struct {
     bj_effort effort;
     double budget_s; /* INFINITY: none */
     uint64_t seed;
-    const char *method;   /* NULL: defaults */
-    int cpu;              /* OS number, one of the machine's */
-    const char *output;   /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
-    unsigned late_rounds; /* so many more of every probe after all have run, then all is analysed again; 0: none */
-    bool keep_done; /* --resume: probes that the profile holds with status ok at today's revision are not run again */
+    const char *method; /* NULL: defaults */
+    int cpu;            /* OS number, one of the machine's */
+    const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
+    /* So many times every probe measures one round more after all have run, then all is analysed again; 0: none. */
+    unsigned late_rounds;
+    unsigned repeats; /* whole runs, late rounds and all, whose rounds are merged; 0: one */
+    /* --resume: what the profile holds of probes with status ok at today's revision is not measured again. */
+    bool keep_done;
     /* True: stop. Called outside timed regions. */
     bool (*report)(void *context, const bj_progress *progress);
     void *context;
@@ -38,8 +49,8 @@ bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***orde
 void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, uint64_t memory_bytes,
                              double *seconds, uint64_t *bytes);
 /* The profile comes with run and environment filled in by the caller and goes with characteristics, curves and
- * probes. BJ_ERR_INTERRUPTED: stopped; what was done is in the profile. A probe that fails does not end the run:
- * its record says so. */
+ * probes. BJ_ERR_INTERRUPTED: stopped; what was done is in the profile, which says so. A probe that fails does not end
+ * the run: its record says so. */
 bj_status bj_runner_run(bj_machine *machine, const bj_run_plan *plan, bj_profile *profile,
                         bj_error *error) BJ_WARN_UNUSED;
 /* The recorded samples through today's analysis: every probe that has curves in the profile. */

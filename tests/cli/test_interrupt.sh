@@ -18,12 +18,15 @@ for signal in INT TERM HUP XCPU; do
     [ $status -eq 130 ] || complain "SIG$signal: exit status $status"
     err_has "interrupted"
     valid p.json
+    grep -q '"interrupted": true' p.json || complain "the profile does not say that it was interrupted"
     expect 0 get p.json cpu.clock_ghz
     expect 2 get p.json cache.levels
 done
 # Ready to go on, from the very file.
 expect 0 run clock --machine "sim:$source_dir/machines/zen3.json" --resume -o p.json
-grep -q begins err && complain "--resume measured the clock again"
+grep -q 'clock (1 of 1): begins' err && complain "--resume measured the clock again"
+err_has "late rounds (3 of 3)"
+grep -q '"interrupted"' p.json && complain "all that was asked for is there"
 
 # What --force was to replace is not gone on with: from its first moment on the file is the new run's.
 expect 0 run cache -q --machine "sim:$machine" --effort quick -o old.json

@@ -9,10 +9,14 @@ err_has "of memory"
 probes=$("$blackjack" list | grep -c '^[a-z]')
 err_has "cache (2 of $probes): begins"
 err_has "cache (2 of $probes): done"
+err_has "late rounds (1 of 3): begins"
+err_has "late rounds (3 of 3): begins"
 err_has "the profile is in one.json"
 # What matters, at the end.
 grep -q '^  L1 .*: block below it' err || complain "no headline"
 grep -q '^  Memory [0-9.]* ns' err || complain "no line about memory"
+[ "$(grep -c '"late_rounds": 3' one.json)" = "$probes" ] || complain "not every probe has late rounds"
+grep -q '"interrupted"' one.json && complain "a whole run calls itself interrupted"
 valid one.json
 expect 0 run --effort quick -q "--machine=sim:$machine" --output=two.json
 [ -s err ] && complain "--quiet is not quiet"
@@ -66,8 +70,12 @@ grep -qF '"cpu_measured": 3' cpus.json || complain "--cpus: the first is measure
 grep -qF '"cpus_allowed": [3, 1, 2]' cpus.json || complain "--cpus: the others are not used"
 
 # A budget too small for all: what there is, and why the rest is missing.
-expect 0 run -q --machine "sim:$machine" --effort quick --budget 0.000001 -o budget.json
+expect 0 run --machine "sim:$machine" --effort quick --budget 0.000001 -o budget.json
 valid budget.json
+err_has "line (3 of $probes): no time left, not measured"
+grep -q 'line (3 of [0-9]*): \(begins\|done\)' err && complain "what was never measured is reported as done"
+[ "$("$blackjack" get budget.json cache.line_bytes status)" = undetermined ] || complain "a line that was never measured"
+grep -q '"late_rounds"' budget.json && complain "late rounds where no time is left"
 # Cut short at any moment, answers cite no curve that was not measured.
 for budget in 0.5 2; do
     expect 0 run line --effort quick --machine "sim:$source_dir/machines/atom.json" -q --budget $budget -o "budget_$budget.json"

@@ -16,6 +16,7 @@ static const char machine[] = "sim:" BJ_SOURCE_DIR "/machines/no_l3.json";
 
 typedef struct {
     size_t calls, done, stop_after;
+    size_t late; /* calls after the last probe was done */
     double last_fraction;
 } progress;
 
@@ -25,6 +26,7 @@ static bool report(void *context, const bj_lib_progress *news) {
     assert_true(news->index < news->count && news->fraction >= 0 && news->fraction <= 1 && news->elapsed_s >= 0);
     seen->calls++;
     seen->done += news->probe_done;
+    seen->late += seen->done == news->count && !news->probe_done;
     seen->last_fraction = news->fraction;
     return seen->stop_after > 0 && seen->done >= seen->stop_after;
 }
@@ -58,6 +60,8 @@ static void test_simulated(void **state) {
     assert_string_equal(bj_lib_profile_info(profile, "effort"), "quick");
     assert_string_equal(bj_lib_profile_info(profile, "version"), bj_lib_version());
     assert_true(seen.done >= 2 && seen.calls > seen.done);
+    /* Three late rounds of each. */
+    assert_true(seen.late >= 3 * seen.done);
     bj_lib_close_profile(profile);
 }
 

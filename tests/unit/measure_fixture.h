@@ -25,6 +25,8 @@ typedef struct {
     unsigned reports, stop_at;       /* the report that is answered with "stop"; 0: none */
     double last_fraction;
     bool fell, left_range;
+    bool refuse_huge;     /* what the machine grants is another thing later */
+    unsigned huge_arenas; /* that were opened */
 } measuring;
 
 /* The verbs are told the machine only. */
@@ -32,9 +34,12 @@ static measuring *measured;
 
 static inline bj_status count_open(bj_machine *machine, size_t bytes, bj_pages pages, int cpu, bj_arena **arena,
                                    bj_error *error) {
+    if (pages == BJ_PAGES_HUGE && measured->refuse_huge)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no huge pages");
     bj_status status = measured->verbs->open_arena(machine, bytes, pages, cpu, arena, error);
     if (status == BJ_OK)
         measured->open_bytes += (*arena)->mapping->bytes;
+    measured->huge_arenas += status == BJ_OK && pages == BJ_PAGES_HUGE;
     measured->most_bytes = measured->open_bytes > measured->most_bytes ? measured->open_bytes : measured->most_bytes;
     return status;
 }
@@ -146,6 +151,28 @@ static inline void expect_late_rounds(measuring *m, const char *probe, unsigned 
     }
     assert_true(continued > 0);
     bj_data_free_curves(&before);
+}
+
+/* Late rounds are on the pages of the first ones: where huge ones are no longer granted there are none, and where they
+ * are granted by now, none is used. */
+static inline void expect_same_pages(const char *probe, const char *id, const char *machine_text,
+                                     uint64_t memory_bytes) {
+    for (int huge_first = 0; huge_first < 2; huge_first++) {
+        measuring m;
+        open_measuring(&m, machine_text, memory_bytes);
+        m.refuse_huge = huge_first == 0;
+        assert_int_equal(measure_probe(&m, probe), BJ_OK);
+        assert_int_equal(m.huge_arenas > 0, huge_first);
+        size_t rounds = get_curve(&m, id)->round_count;
+        m.refuse_huge = huge_first == 1;
+        m.huge_arenas = 0;
+        m.request.more_rounds = 1;
+        m.request.seed++;
+        assert_int_equal(measure_probe(&m, probe), BJ_OK);
+        assert_int_equal(m.huge_arenas, 0);
+        assert_int_equal(get_curve(&m, id)->round_count, rounds + (huge_first == 0));
+        close_measuring(&m);
+    }
 }
 
 /* A whole run says how far it is, from early on to the end. */

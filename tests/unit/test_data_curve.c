@@ -184,6 +184,29 @@ static void curves_of_a_probe_are_copied_and_dropped(void **state) {
     bj_data_free_curves(&to);
 }
 
+static void rounds_have_spells(void **state) {
+    (void)state;
+    bj_curves curves = {0}, copy = {0};
+    bj_curve *curve;
+    bj_error error;
+    assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
+    for (size_t r = 0; r < 3; r++)
+        assert_int_equal(bj_data_record_sample(curve, 1, r, 1, &error), BJ_OK);
+    assert_int_equal(bj_data_find_spell(curve, 2), 0);
+    assert_int_equal(bj_data_mark_spell(curve, 3, 1, &error), BJ_OK); /* no such round yet */
+    assert_int_equal(curve->spell_count, 0);
+    assert_int_equal(bj_data_record_sample(curve, 1, 3, 1, &error), BJ_OK);
+    assert_int_equal(bj_data_mark_spell(curve, 3, 1, &error), BJ_OK);
+    assert_int_equal(bj_data_record_sample(curve, 1, 5, 1, &error), BJ_OK);
+    assert_int_equal(bj_data_mark_spell(curve, 4, 4, &error), BJ_OK);
+    assert_int_equal(bj_data_copy_curves(&curves, "p", &copy, &error), BJ_OK);
+    static const unsigned expected[] = {0, 0, 0, 1, 4, 4};
+    for (size_t r = 0; r < 6; r++)
+        assert_int_equal(bj_data_find_spell(bj_data_find_curve(&copy, "c"), r), expected[r]);
+    bj_data_free_curves(&curves);
+    bj_data_free_curves(&copy);
+}
+
 static void attributes_are_set_replaced_and_limited(void **state) {
     (void)state;
     bj_curve curve = {.id = "c"};
@@ -274,6 +297,7 @@ int main(void) {
         cmocka_unit_test(all_at_once_is_the_same_as_one_by_one),
         cmocka_unit_test(a_million_samples_in_falling_order),
         cmocka_unit_test(curves_of_a_probe_are_copied_and_dropped),
+        cmocka_unit_test(rounds_have_spells),
         cmocka_unit_test(attributes_are_set_replaced_and_limited),
         cmocka_unit_test(answers_are_put_found_replaced),
         cmocka_unit_test(evidence_is_cited_once),

@@ -155,6 +155,73 @@ static void rounds_speak_for_themselves(void **state) {
     bj_data_free_curves(&curves);
 }
 
+/* One point, so many rounds of a first spell and the rest of a second one. */
+static bj_estimate estimate_spells(const double *values, size_t count, size_t first, double tolerance) {
+    bj_curves curves = {0};
+    bj_curve *curve;
+    bj_estimate found;
+    assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
+    for (size_t r = 0; r < count; r++)
+        assert_int_equal(bj_data_record_sample(curve, 1, r, values[r], &error), BJ_OK);
+    assert_int_equal(bj_data_mark_spell(curve, first, 1, &error), BJ_OK);
+    assert_int_equal(bj_kit_estimate_point(curve, 0, 0.5, tolerance, 1, &found, &error), BJ_OK);
+    bj_data_free_curves(&curves);
+    return found;
+}
+
+/* Six rounds of a slow minute and three of another one: the median is of the six, and resampling believes it. */
+static void spells_that_differ_are_in_the_interval(void **state) {
+    (void)state;
+    const double moved[] = {26.8, 26.9, 26.7, 26.8, 26.8, 26.9, 35, 35.1, 34.9};
+    bj_estimate found = estimate_spells(moved, 9, 6, 0.1);
+    assert_true(found.value == 26.9 && found.interval[0] <= 26.8 && found.interval[1] >= 35);
+    assert_true(found.unsteady && found.support == 0.5);
+    assert_true(found.of_spells[0] == 26.8 && found.of_spells[1] == 35);
+    bj_answer answer = {0};
+    bj_kit_fill_answer(&answer, &found, BJ_CONFIDENCE_HIGH);
+    assert_int_equal(answer.status, BJ_ANSWER_UNSTABLE);
+    assert_int_equal(answer.confidence, BJ_CONFIDENCE_LOW);
+    assert_string_equal(answer.reason, "it changed during the run: 26.8 to 35");
+    /* One spell: the same rounds are believed. */
+    found = estimate_spells(moved, 6, 6, 0.1);
+    assert_true(!found.unsteady && found.interval[1] < 27 && found.support == 1);
+}
+
+/* Apart, but by less than the tolerance: the interval knows, the confidence stands. */
+static void spells_within_the_tolerance_stay_sure(void **state) {
+    (void)state;
+    const double near[] = {100, 100.1, 99.9, 100, 100.1, 99.9, 102, 102.1, 102.2};
+    bj_estimate found = estimate_spells(near, 9, 6, 0.05);
+    assert_true(!found.unsteady && found.support == 1 && found.interval[1] >= 102.1);
+    assert_int_equal(bj_kit_judge(&found, BJ_CONFIDENCE_HIGH), BJ_CONFIDENCE_HIGH);
+}
+
+/* What chance explains changes nothing, and rounds that all say the same number have no order to test. */
+static void spells_that_are_alike_change_nothing(void **state) {
+    (void)state;
+    const double mixed[] = {100, 103, 101, 99, 102, 98, 101.5, 98.5, 102.5}, same[] = {8, 8, 8, 8, 8, 8, 8, 8, 8};
+    bj_estimate one = estimate_spells(mixed, 9, 9, 0.01), two = estimate_spells(mixed, 9, 6, 0.01);
+    assert_false(two.unsteady);
+    assert_true(one.support == two.support && one.interval[0] == two.interval[0] && one.interval[1] == two.interval[1]);
+    bj_estimate found = estimate_spells(same, 9, 6, 0);
+    assert_true(!found.unsteady && found.interval[0] == 8 && found.interval[1] == 8);
+}
+
+/* Rounds without the point leave the others in their spells. */
+static void spells_of_rounds_that_lack_the_point(void **state) {
+    (void)state;
+    bj_curves curves = {0};
+    bj_curve *curve;
+    bj_estimate found;
+    assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
+    for (size_t r = 0; r < 12; r++)
+        assert_int_equal(bj_data_record_sample(curve, r % 2 == 0 || r < 8 ? 1 : 2, r, r < 6 ? 1 : 2, &error), BJ_OK);
+    assert_int_equal(bj_data_mark_spell(curve, 6, 1, &error), BJ_OK);
+    assert_int_equal(bj_kit_estimate_point(curve, 0, 0.5, 0.1, 1, &found, &error), BJ_OK);
+    assert_true(found.rounds == 10 && found.unsteady && found.of_spells[0] == 1 && found.of_spells[1] == 2);
+    bj_data_free_curves(&curves);
+}
+
 static void answers_are_filled_refused_and_called_unstable(void **state) {
     (void)state;
     bj_answers answers = {0};
@@ -189,6 +256,10 @@ int main(void) {
         cmocka_unit_test(large_tables_get_fewer_resamples),
         cmocka_unit_test(points_without_samples),
         cmocka_unit_test(rounds_speak_for_themselves),
+        cmocka_unit_test(spells_that_differ_are_in_the_interval),
+        cmocka_unit_test(spells_within_the_tolerance_stay_sure),
+        cmocka_unit_test(spells_that_are_alike_change_nothing),
+        cmocka_unit_test(spells_of_rounds_that_lack_the_point),
         cmocka_unit_test(answers_are_filled_refused_and_called_unstable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

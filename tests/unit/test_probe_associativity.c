@@ -244,6 +244,11 @@ static void test_late_rounds(void **state) {
     close_measuring(&m);
 }
 
+static void test_late_pages(void **state) {
+    (void)state;
+    expect_same_pages("associativity", "associativity.L1.s4096.m1", paged_machine, 64 * TESTED_MIB);
+}
+
 static void test_behaves(void **state) {
     (void)state;
     expect_steady_progress("associativity", paged_machine, 64 * TESTED_MIB);
@@ -265,6 +270,7 @@ int main(void) {
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_measures_ways),
         cmocka_unit_test(test_late_rounds),
+        cmocka_unit_test(test_late_pages),
         cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

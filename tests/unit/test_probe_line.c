@@ -182,7 +182,7 @@ static void test_measures_lines(void **state) {
     close_measuring(&m);
 }
 
-/* With what exploring found the first time; two rounds of memory and six later ones are enough for more than low. */
+/* With what exploring found the first time; a round of memory and six later ones are enough for more than low. */
 static void test_late_rounds(void **state) {
     (void)state;
     measuring m;
@@ -190,13 +190,22 @@ static void test_late_rounds(void **state) {
     expect_late_rounds(&m, "line", 3);
     assert_int_equal(get_curve(&m, BJ_LINE_FIRST)->round_count, 9);
     assert_int_equal(get_curve(&m, BJ_LINE_SHARING)->round_count, 9);
-    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 5);
+    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 4);
     expect_lines(&m, 32, BJ_CONFIDENCE_LOW);
     m.request.seed++;
     assert_int_equal(measure_probe(&m, "line"), BJ_OK);
-    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 8);
+    assert_int_equal(get_curve(&m, BJ_LINE_MEMORY)->round_count, 7);
     expect_lines(&m, 32, BJ_CONFIDENCE_HIGH);
     close_measuring(&m);
+}
+
+static void test_late_pages(void **state) {
+    (void)state;
+    static const char *const huge_pages =
+        "{\"name\": \"huge pages\", \"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 8}, "
+        "{\"size\": 262144, \"ways\": 8, \"latency\": 24}], \"page\": {\"huge\": 2097152}}";
+    expect_same_pages("line", BJ_LINE_FIRST, huge_pages, 64 * TESTED_MIB);
+    expect_same_pages("line", BJ_LINE_MEMORY, huge_pages, 64 * TESTED_MIB);
 }
 
 static void test_little_memory(void **state) {
@@ -227,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_outer_levels),
         cmocka_unit_test(test_measures_lines),
         cmocka_unit_test(test_late_rounds),
+        cmocka_unit_test(test_late_pages),
         cmocka_unit_test(test_little_memory),
         cmocka_unit_test(test_behaves),
     };

@@ -155,6 +155,14 @@ static void test_measures_nothing(void **state) {
     close_measuring(&m);
 }
 
+static void test_late_pages(void **state) {
+    (void)state;
+    expect_same_pages("parallelism", CURVE,
+                      "{\"name\": \"huge pages\", \"caches\": [{\"size\": 32768, \"ways\": 8, \"latency\": 8}, "
+                      "{\"size\": 262144, \"ways\": 8, \"latency\": 24}], \"page\": {\"huge\": 2097152}}",
+                      8 * TESTED_MIB);
+}
+
 static void test_behaves(void **state) {
     (void)state;
     expect_steady_progress("parallelism", small_machine, 2 * TESTED_MIB);
@@ -172,6 +180,7 @@ int main(void) {
         cmocka_unit_test(test_no_answer),
         cmocka_unit_test(test_measures_chains),
         cmocka_unit_test(test_measures_nothing),
+        cmocka_unit_test(test_late_pages),
         cmocka_unit_test(test_behaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,10 +68,15 @@ static void fill(bj_profile *profile) {
     assert_int_equal(bj_data_set_attribute_number(curve, "level", 2.5, NULL), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 4096, 0, 1.0 / 3, NULL), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 8192.125, 1, 2, NULL), BJ_OK);
+    assert_int_equal(bj_data_mark_spell(curve, 1, 3, NULL), BJ_OK);
     bj_probe_record *record;
     assert_int_equal(bj_profile_record_probe(profile, "cache", &record, NULL), BJ_OK);
     record->revision = 2;
     record->seconds = 1.25;
+    record->runs = 2;
+    record->late_rounds = 6;
+    profile->run.repeat = 2;
+    profile->run.interrupted = true;
 }
 
 static void what_is_written_is_read_back(void **state) {
@@ -103,6 +108,17 @@ static void what_is_written_is_read_back(void **state) {
     assert_int_equal(copy.environment.cpus_allowed[1], 3);
     assert_string_equal(copy.environment.warnings.items[0], "busy\nmachine");
     assert_int_equal(bj_profile_find_probe(&copy, "cache")->revision, 2);
+    assert_int_equal(bj_profile_find_probe(&copy, "cache")->runs, 2);
+    assert_int_equal(bj_profile_find_probe(&copy, "cache")->late_rounds, 6);
+    assert_true(copy.run.interrupted && copy.run.repeat == 2);
+    assert_true(bj_data_find_spell(curve, 0) == 0 && bj_data_find_spell(curve, 1) == 3);
+    /* Of what is as usual the file says nothing. */
+    profile.run.interrupted = false;
+    profile.run.repeat = 1;
+    free(first);
+    assert_int_equal(bj_profile_to_json(&profile, &first, &length, &error), BJ_OK);
+    assert_null(strstr(first, "interrupted"));
+    assert_null(strstr(first, "\"repeat\""));
     free(first);
     free(second);
     bj_profile_free(&profile);
@@ -260,6 +276,12 @@ static void curves_are_checked(void **state) {
     assert_refused(CURVE("\"probe\": \"p\", \"x\": {\"values\": [1]}, \"y\": {\"rounds\": [[]]}"), "lists of 1 values");
     assert_refused(CURVE("\"probe\": \"p\", \"x\": {\"values\": [1]}, \"y\": {\"rounds\": [[\"a\"]]}"),
                    "numbers and null");
+#define SPELLS(list)                                                                                                   \
+    CURVE("\"probe\": \"p\", \"x\": {\"values\": [1]}, \"y\": {\"rounds\": [[1], [2]], \"spells\": " list "}")
+    assert_refused(SPELLS("[0]"), "a list of 2 numbers");
+    assert_refused(SPELLS("[1, 0]"), "do not fall");
+    assert_refused(SPELLS("[0, 0.5]"), "do not fall");
+    assert_refused(SPELLS("[0, 4294967296]"), "do not fall");
 }
 
 static void nesting_has_an_end(void **state) {

@@ -62,7 +62,9 @@ static bj_status measure_as(const char *name, const bj_measure_request *request,
     snprintf(id, sizeof id, "%s.curve", name);
     bj_curve *curve = (bj_curve *)bj_data_find_curve(samples, id);
     bj_status status = curve == NULL ? bj_data_add_curve(samples, id, name, &curve, error) : BJ_OK;
-    size_t first = curve->round_count, rounds = request->more_rounds > 0 ? request->more_rounds : 1;
+    size_t first = curve->round_count,
+           rounds =
+               request->more_rounds == BJ_ROUNDS_AS_PLANNED || request->more_rounds == 0 ? 1 : request->more_rounds;
     for (size_t r = first; r < first + rounds; r++)
         for (int i = 0; i < 5 && status == BJ_OK; i++)
             status = bj_data_record_sample(curve, 1024 << i, r, 1.0 / (i + 1), error);
@@ -562,20 +564,104 @@ static void overlapping_patterns_delete_no_answers(void **state) {
     assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
 }
 
+static const bj_curve *curve_of(const char *id) {
+    return bj_data_find_curve(&profile.curves, id);
+}
+
 static void late_rounds_are_filed_and_analysed(void **state) {
     (void)state;
     plan.late_rounds = 3;
     assert_int_equal(bj_runner_run(&machine, &plan, &profile, &error), BJ_OK);
-    /* alpha and beta first, as they need each other, then both again; gamma cannot run here at all. */
-    assert_int_equal(script.log_count, 4);
-    assert_string_equal(script.log[2], "alpha");
-    assert_string_equal(script.log[3], "beta");
-    assert_int_equal(script.seen.more_rounds, 3);
+    /* alpha and beta first, as they need each other, then both again, three times over all, so that each round is of
+     * another time; gamma cannot run here at all. */
+    assert_int_equal(script.log_count, 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(script.log[i], i % 2 == 0 ? "alpha" : "beta");
+    assert_int_equal(script.seen.more_rounds, 1);
     assert_true(script.seen.seed != bj_runner_seed_probe(1, "beta"));
-    assert_int_equal(bj_data_find_curve(&profile.curves, "alpha.curve")->round_count, 4);
-    assert_int_equal(bj_data_find_curve(&profile.curves, "beta.curve")->round_count, 4);
+    assert_int_equal(curve_of("alpha.curve")->round_count, 4);
+    assert_int_equal(curve_of("beta.curve")->round_count, 4);
+    /* One spell of the probe's own, one of late rounds. */
+    for (size_t r = 0; r < 4; r++)
+        assert_int_equal(bj_data_find_spell(curve_of("beta.curve"), r), r > 0);
+    assert_int_equal(bj_profile_find_probe(&profile, "alpha")->late_rounds, 3);
+    assert_true(bj_profile_find_probe(&profile, "alpha")->seconds == 4);
     assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
     assert_true(bj_data_find_answer(&profile.answers, "alpha.size_bytes")->has_claimed);
+    assert_false(profile.run.interrupted);
+}
+
+/* The seventh step is the second late round of alpha: what the first one added is analysed before the run ends. */
+static bool stop_late(void *context, const bj_progress *progress) {
+    unsigned *most = context;
+    *most = progress->late_round > *most ? progress->late_round : *most;
+    if (progress->late_round > 0)
+        script.value = 2048;
+    return progress->late_round == 2;
+}
+
+static void an_interrupted_late_round_is_answered_for(void **state) {
+    (void)state;
+    char path[32];
+    unsigned most = 0;
+    make_path(path);
+    plan.late_rounds = 3;
+    plan.report = stop_late;
+    plan.context = &most;
+    plan.output = path;
+    assert_int_equal(run(), BJ_ERR_INTERRUPTED);
+    assert_int_equal(most, 2);
+    bj_profile_free(&profile);
+    assert_int_equal(bj_profile_read(path, &profile, &error), BJ_OK);
+    assert_true(profile.run.interrupted);
+    assert_true(answer("alpha.size_bytes")->value == 2048);
+    assert_int_equal(curve_of("alpha.curve")->round_count, 2);
+    assert_int_equal(bj_data_find_spell(curve_of("alpha.curve"), 1), 1);
+
+    /* Going on adds the rounds that are missing, and then there is nothing left to do. */
+    plan.keep_done = true;
+    plan.report = NULL;
+    script.log_count = 0;
+    assert_int_equal(run(), BJ_OK);
+    assert_int_equal(script.log_count, 4);
+    assert_false(profile.run.interrupted);
+    assert_int_equal(curve_of("alpha.curve")->round_count, 4);
+    assert_int_equal(curve_of("beta.curve")->round_count, 4);
+    script.log_count = 0;
+    assert_int_equal(run(), BJ_OK);
+    assert_int_equal(script.log_count, 0);
+    unlink(path);
+}
+
+/* Whole runs one after the other, each with its late rounds; the second goes on with what the first chose. */
+static void repeated_runs_are_merged(void **state) {
+    (void)state;
+    double once, thrice;
+    uint64_t bytes;
+    const char *one[] = {"alpha"};
+    const bj_probe *order[] = {&alpha};
+    plan.probes = one;
+    plan.probe_count = 1;
+    plan.late_rounds = 1;
+    bj_runner_estimate_cost(order, 1, &plan, 1000, &once, &bytes);
+    plan.repeats = 3;
+    bj_runner_estimate_cost(order, 1, &plan, 1000, &thrice, &bytes);
+    assert_true(once > 1 && once < 1.2 && fabs(thrice - 3 * once) < 1e-9);
+    assert_int_equal(run(), BJ_OK);
+    assert_int_equal(script.log_count, 6);
+    const bj_curve *curve = curve_of("alpha.curve");
+    assert_int_equal(curve->round_count, 6);
+    for (size_t r = 0; r < 6; r++)
+        assert_int_equal(bj_data_find_spell(curve, r), r);
+    assert_int_equal(bj_profile_find_probe(&profile, "alpha")->runs, 3);
+
+    /* A file of three runs that shall have five gets two more. */
+    plan.keep_done = true;
+    plan.repeats = 5;
+    script.log_count = 0;
+    assert_int_equal(run(), BJ_OK);
+    assert_int_equal(script.log_count, 4);
+    assert_int_equal(curve_of("alpha.curve")->round_count, 10);
 }
 
 static void late_rounds_that_fail_lose_nothing(void **state) {
@@ -721,6 +807,8 @@ int main(void) {
         TEST(a_run_answers_everything),
         TEST(late_rounds_are_filed_and_analysed),
         TEST(late_rounds_that_fail_lose_nothing),
+        TEST(an_interrupted_late_round_is_answered_for),
+        TEST(repeated_runs_are_merged),
         TEST(answers_are_no_surer_than_their_level),
         TEST(no_high_beside_a_wide_interval),
         TEST(every_number_promises_something),

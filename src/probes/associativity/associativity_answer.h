@@ -3,7 +3,7 @@
 
 #include "probes/probe.h"
 
-#define BJ_ASSOCIATIVITY_REVISION 4u
+#define BJ_ASSOCIATIVITY_REVISION 5u
 /* Somebody's curve. */
 #define BJ_ASSOCIATIVITY_TABLE "associativity.table"
 

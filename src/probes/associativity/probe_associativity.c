@@ -85,6 +85,7 @@ static bj_status walk_lines(ways_run *run, size_t level, const conflict *point, 
     bj_random_shuffle_u32(&run->rounds.random, run->rounds.places, count);
     BJ_TRY(bj_kit_walk_places(&run->rounds, run->rounds.places, count, ns, error));
     BJ_TRY(bj_associativity_open_curve(run->rounds.samples, &walk, &curve, error));
+    BJ_TRY(bj_kit_keep_arena(&run->rounds, curve, error));
     return bj_data_record_sample(curve, (double)point->lines, run->rounds.round, *ns, error);
 }
 
@@ -289,11 +290,9 @@ static bool can_measure(const ways_run *run, const bj_associativity_found *found
 static bj_status confirm_late(ways_run *run, bj_error *error) {
     bj_associativity_found found;
     bj_associativity_find(run->rounds.samples, run->rounds.request->earlier, run->level, &found);
-    if (!can_measure(run, &found))
+    if (found.ways == 0 || !bj_kit_recall_arena(&run->rounds, found.curves[0]) || !can_measure(run, &found))
         return BJ_OK;
     run->set_stride = found.walk.set_stride_bytes;
-    /* An outer level without huge pages would be another experiment. */
-    run->rounds.pages_fixed = run->level > 1;
     const conflict agreed = {found.walk.stride_bytes, found.walk.sets, (size_t)found.ways};
     return confirm(run, &agreed, found.curves[0]->round_count, error);
 }

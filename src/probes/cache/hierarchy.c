@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "probes/cache/cache_spells.h"
 #include "stats/quantile.h"
 
 #define PURPOSE_RESAMPLES 1
@@ -386,6 +387,8 @@ bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarc
     status = resample(&s, request->seed, scratch, found, error);
     if (status == BJ_OK && walk->round_count > 1)
         status = compare_rounds(&s, found, error);
+    if (status == BJ_OK)
+        status = bj_cache_heed_spells(&s, request->seed, found, error);
 done:
     free(scratch);
     bj_cache_free_summary(&s);

@@ -138,6 +138,7 @@ static bj_status answer_curve(curve_context *context, const circumstances *aroun
     double unthrottled = NAN;
     bj_estimate contexts;
     bj_estimate_request resampling = {.rounds = curve->round_count,
+                                      .curve = curve,
                                       .resamples = bj_kit_afford_resamples(curve->x_count * curve->round_count),
                                       .seed = seed,
                                       .tolerance = TOLERANCE,

@@ -36,7 +36,7 @@ typedef struct {
     double alone_ns; /* work of a thread: several slots long, so that waiting can be shared out */
 } effort_plan;
 
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 15e6}, {8, 25e6}, {20, 50e6}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 15e6}, {6, 25e6}, {20, 50e6}};
 
 /* A quota lets threads run until the budget of its period is spent, and a period is a tenth of a second where nobody
  * has set it: shorter work would often end before. So much longer work is asked for where a quota is seen, in half as
@@ -120,7 +120,7 @@ static bj_status look_for_quota(contexts_run *run, const effort_plan *plan, bj_e
 /* A crowd takes long where cpus are many, so the report, which may say stop, does not wait for the end of a round. */
 static bj_status measure_point(contexts_run *run, bj_work work, unsigned threads, double *ms, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
-    unsigned wanted = request->more_rounds > 0 ? request->more_rounds : run->plan.count;
+    unsigned wanted = bj_kit_count_wanted(request, run->plan.count);
     double done = (double)(run->rounds.round - run->plan.first_round) + (double)work / BJ_WORK_COUNT, ns;
     BJ_TRY(bj_probe_report(request, done / wanted, error));
     BJ_TRY(run_crowd(run, work, threads, &ns, error));
@@ -249,7 +249,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_contexts = {
     .name = "contexts",
     .question = "How many threads can work at once without waiting for each other?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"contexts.int", "count", 1, CONTEXTS_MAX,
                                         "threads that can divide integers at once without delay",
                                         .tolerance = TOLERANCE, .tolerance_least = HALF},

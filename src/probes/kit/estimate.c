@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/kit/spells.h"
 #include "stats/quantile.h"
 
 /* So many samples are looked at in some seconds. */
@@ -27,10 +28,10 @@ static double share_alike(const bj_estimate *estimate, bool whole, const double 
     return (double)alike / (double)resamples;
 }
 
-static void ask_single_rounds(const bj_estimate_request *request, double *scratch, double *single) {
+static void ask_single_rounds(const bj_estimate_request *request, double *of_round, double *scratch, double *single) {
     static const double fractions[BJ_SINGLE_COUNT] = {0, 0.1, 0.9, 1};
     for (size_t r = 0; r < request->rounds; r++)
-        scratch[r] = request->statistic(request->context, &r, 1);
+        scratch[r] = of_round[r] = request->statistic(request->context, &r, 1);
     size_t count = bj_stats_sort_samples(scratch, request->rounds);
     for (size_t i = 0; i < BJ_SINGLE_COUNT; i++)
         single[i] = bj_stats_quantile_sorted(scratch, count, fractions[i]);
@@ -41,7 +42,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     *estimate =
         (bj_estimate){.value = NAN, .interval = {NAN, NAN}, .tolerance = request->tolerance, .rounds = request->rounds};
     size_t *all = malloc((request->rounds + 1) * sizeof *all);
-    double *scratch = malloc((request->rounds + 1) * sizeof *scratch);
+    double *scratch = malloc(2 * (request->rounds + 1) * sizeof *scratch), *of_round = scratch + request->rounds;
     bj_bootstrap bootstrap = {0};
     bj_status status = BJ_OK;
     if (all == NULL || scratch == NULL) {
@@ -50,7 +51,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
     }
     for (size_t i = 0; i < request->rounds; i++)
         all[i] = i;
-    ask_single_rounds(request, scratch, estimate->single);
+    ask_single_rounds(request, of_round, scratch, estimate->single);
     status = bj_stats_bootstrap_rounds(request->rounds, resamples, request->seed, request->statistic, request->context,
                                        &bootstrap, error);
     /* All rounds last: what the statistic leaves in its context is then of them. */
@@ -61,6 +62,7 @@ bj_status bj_kit_estimate(const bj_estimate_request *request, bj_estimate *estim
         estimate->interval[1] = fmax(estimate->value, bootstrap.high);
         estimate->support =
             share_alike(estimate, request->whole, bootstrap.replicates, bootstrap.replicate_count, resamples);
+        status = bj_kit_heed_spells(request, of_round, estimate, error);
     }
 done:
     bj_stats_free_bootstrap(&bootstrap);
@@ -82,54 +84,64 @@ static double quantile_of_values(void *context, const size_t *index, size_t coun
     return bj_stats_quantile(c->scratch, count, c->quantile);
 }
 
-bj_status bj_kit_estimate_values(const double *of_round, size_t count, double quantile, double tolerance, uint64_t seed,
-                                 bj_estimate *estimate, bj_error *error) {
-    values_context context = {of_round, quantile, malloc((count + 1) * sizeof(double))};
+/* `request` has the rounds and where they are from. */
+static bj_status estimate_quantile(const double *of_round, double quantile, bj_estimate_request *request,
+                                   bj_estimate *estimate, bj_error *error) {
+    values_context context = {of_round, quantile, malloc((request->rounds + 1) * sizeof(double))};
     if (context.scratch == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", count);
-    bj_estimate_request request = {
-        .rounds = count, .seed = seed, .tolerance = tolerance, .statistic = quantile_of_values, .context = &context};
-    bj_status status = bj_kit_estimate(&request, estimate, error);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", request->rounds);
+    request->statistic = quantile_of_values;
+    request->context = &context;
+    bj_status status = bj_kit_estimate(request, estimate, error);
     free(context.scratch);
     return status;
 }
 
-/* What the rounds say that have the point; how many. */
-static size_t list_point(const bj_curve *curve, size_t point, double *of_round) {
-    size_t count = 0;
-    for (size_t r = 0; r < curve->round_count; r++)
-        if (!isnan(curve->rounds[r][point]))
-            of_round[count++] = curve->rounds[r][point];
-    return count;
+bj_status bj_kit_estimate_values(const double *of_round, size_t count, double quantile, double tolerance, uint64_t seed,
+                                 bj_estimate *estimate, bj_error *error) {
+    bj_estimate_request request = {.rounds = count, .seed = seed, .tolerance = tolerance};
+    return estimate_quantile(of_round, quantile, &request, estimate, error);
+}
+
+/* What a round says: a quantile of so many points from the first on; NaN: none of them. */
+static double read_round(const double *round, size_t first, size_t points, double quantile, double *scratch) {
+    memcpy(scratch, round + first, points * sizeof *scratch);
+    return bj_stats_quantile(scratch, points, quantile);
+}
+
+static bj_status estimate_points(const bj_curve *curve, size_t first, size_t points, double quantile_of_round,
+                                 double quantile, bj_estimate_request request, bj_estimate *estimate, bj_error *error) {
+    double *of_round = malloc((curve->round_count + points + 1) * sizeof *of_round);
+    size_t *round_of = malloc((curve->round_count + 1) * sizeof *round_of);
+    bj_status status = BJ_OK;
+    if (of_round == NULL || round_of == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+    for (size_t r = 0; status == BJ_OK && r < curve->round_count; r++) {
+        double value = read_round(curve->rounds[r], first, points, quantile_of_round, of_round + curve->round_count);
+        if (isnan(value))
+            continue;
+        round_of[request.rounds] = r;
+        of_round[request.rounds++] = value;
+    }
+    request.curve = curve;
+    request.round_of = round_of;
+    if (status == BJ_OK)
+        status = estimate_quantile(of_round, quantile, &request, estimate, error);
+    free(of_round);
+    free(round_of);
+    return status;
 }
 
 bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
                                 bj_estimate *estimate, bj_error *error) {
-    double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
-    if (of_round == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    size_t count = list_point(curve, point, of_round);
-    bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
-    free(of_round);
-    return status;
+    const bj_estimate_request request = {.seed = seed, .tolerance = tolerance};
+    return estimate_points(curve, point, 1, 0.5, quantile, request, estimate, error);
 }
 
 bj_status bj_kit_estimate_rounds(const bj_curve *curve, double quantile_of_round, double quantile, double tolerance,
                                  uint64_t seed, bj_estimate *estimate, bj_error *error) {
-    double *of_round = malloc((curve->round_count + curve->x_count + 1) * sizeof *of_round);
-    if (of_round == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    double *points = of_round + curve->round_count;
-    size_t count = 0;
-    for (size_t r = 0; r < curve->round_count; r++) {
-        memcpy(points, curve->rounds[r], curve->x_count * sizeof *points);
-        double value = bj_stats_quantile(points, curve->x_count, quantile_of_round);
-        if (!isnan(value))
-            of_round[count++] = value;
-    }
-    bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
-    free(of_round);
-    return status;
+    const bj_estimate_request request = {.seed = seed, .tolerance = tolerance};
+    return estimate_points(curve, 0, curve->x_count, quantile_of_round, quantile, request, estimate, error);
 }
 
 void bj_kit_take_replicates(bj_estimate *estimate, double *replicates, size_t count, size_t resamples) {
@@ -169,6 +181,7 @@ void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confi
     answer->interval[0] = estimate->interval[0];
     answer->interval[1] = estimate->interval[1];
     answer->confidence = bj_kit_judge(estimate, most);
+    bj_kit_tell_spells(estimate, answer);
 }
 
 void bj_kit_call_unstable(bj_answer *answer, const char *reason, ...) {

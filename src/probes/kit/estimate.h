@@ -24,6 +24,8 @@ typedef struct {
     double tolerance; /* that was asked for */
     size_t rounds;
     double single[BJ_SINGLE_COUNT]; /* least, tenth and nine tenths, greatest; NaN: no round answers alone */
+    bool unsteady;                  /* spells differ by more than the tolerance (kit/spells.h): */
+    double of_spells[2];            /* the least and the greatest that one of them says */
 } bj_estimate;
 
 typedef struct {
@@ -34,6 +36,8 @@ typedef struct {
     bool whole;       /* it counts something: resamples that round to the same number agree, whatever the tolerance */
     bj_bootstrap_statistic statistic;
     void *context;
+    const bj_curve *curve;  /* that the rounds are of, for its spells; NULL: one spell */
+    const size_t *round_of; /* of that curve, for each of the rounds; NULL: its first ones */
 } bj_estimate_request;
 
 /* Resamples where each looks at so many samples: fewer for large tables, which would take minutes. */

@@ -25,6 +25,11 @@ double bj_kit_read_clock(const bj_rounds *rounds) {
     return machine->verbs->read_clock(machine);
 }
 
+unsigned bj_kit_count_wanted(const bj_measure_request *request, unsigned planned) {
+    unsigned more = request->more_rounds;
+    return more == 0 || more == BJ_ROUNDS_AS_PLANNED ? planned : more;
+}
+
 size_t bj_kit_count_rounds(const bj_curves *samples, const char *id) {
     const bj_curve *curve = bj_data_find_curve(samples, id);
     return curve != NULL ? curve->round_count : 0;
@@ -148,8 +153,7 @@ static bool may_go_on(const run_state *run) {
 }
 
 bj_status bj_kit_run_rounds(bj_rounds *rounds, bj_round_plan *plan, bj_error *error) {
-    unsigned more = rounds->request->more_rounds;
-    run_state run = {.rounds = rounds, .plan = plan, .wanted = more > 0 ? more : plan->count};
+    run_state run = {.rounds = rounds, .plan = plan, .wanted = bj_kit_count_wanted(rounds->request, plan->count)};
     bj_status status = BJ_OK;
     run.started_s = bj_kit_read_clock(rounds);
     while (status == BJ_OK && may_go_on(&run)) {

@@ -74,5 +74,7 @@ size_t bj_kit_count_rounds(const bj_curves *samples, const char *id);
 bj_status bj_kit_keep_fact(bj_rounds *rounds, const char *id, const char *name, double number,
                            bj_error *error) BJ_WARN_UNUSED;
 double bj_kit_recall_fact(const bj_curves *samples, const char *id, const char *name);
+/* The rounds that a request wants of a probe that plans so many. */
+unsigned bj_kit_count_wanted(const bj_measure_request *request, unsigned planned);
 /* Seconds by the machine's clock. */
 double bj_kit_read_clock(const bj_rounds *rounds);

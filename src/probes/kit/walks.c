@@ -7,6 +7,11 @@
  * caches that they may fit in are small enough for every passing disturbance to be seen. */
 #define CHEAP_PLACES 16384u
 #define CHEAP_FACTOR 4u
+/* Attributes that tell late rounds what arenas the first ones had. */
+#define PAGES "pages"
+#define PAGES_HUGE "huge"
+#define PAGES_BASE "base"
+#define ARENA_BYTES "arena_bytes"
 /* What may be used, by the arena: places and the machine's own copy of them are beside it. */
 #define BESIDE_ARENA 1.1
 
@@ -30,6 +35,28 @@ void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes,
     bj_kit_plan_arena(rounds, (size_t)bytes, repetitions);
     if (huge_bytes > most_bytes)
         rounds->pages = BJ_PAGES_BASE;
+}
+
+bj_status bj_kit_keep_arena(const bj_rounds *rounds, bj_curve *curve, bj_error *error) {
+    if (curve == NULL)
+        return BJ_OK;
+    BJ_TRY(bj_data_set_attribute_text(curve, PAGES, rounds->pages == BJ_PAGES_HUGE ? PAGES_HUGE : PAGES_BASE, error));
+    return bj_data_set_attribute_number(curve, ARENA_BYTES, (double)rounds->arena_bytes, error);
+}
+
+bool bj_kit_recall_arena(bj_rounds *rounds, const bj_curve *curve) {
+    double bytes = NAN;
+    bool huge = curve != NULL && bj_data_has_attribute_text(curve, PAGES, PAGES_HUGE);
+    bool base = curve != NULL && bj_data_has_attribute_text(curve, PAGES, PAGES_BASE);
+    /* Samples may come from a file, with anything in it. */
+    if (!(huge || base) || !bj_data_get_attribute_number(curve, ARENA_BYTES, &bytes) ||
+        !(bytes >= (double)rounds->request->machine->facts.page_bytes) ||
+        !(bytes <= (double)rounds->request->memory_bytes))
+        return false;
+    rounds->pages = huge ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
+    rounds->pages_fixed = true;
+    rounds->arena_bytes = (size_t)bytes;
+    return true;
 }
 
 void bj_kit_close_arena(bj_rounds *rounds) {

@@ -19,6 +19,11 @@ void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitio
 /* The same, of `bytes` rounded up to whole huge pages, as far as memory allows; base pages where a single huge one is
  * more than `most_bytes`, the most that the probe wants. */
 void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes, unsigned repetitions);
+/* Notes with a curve what its arenas were: pages and bytes. NULL: nothing was measured. */
+bj_status bj_kit_keep_arena(const bj_rounds *rounds, bj_curve *curve, bj_error *error) BJ_WARN_UNUSED;
+/* For late rounds: arenas as those of the curve were, or none. False: that is not known, or more than may be mapped
+ * now; rounds on other pages would not be rounds of that curve. */
+bool bj_kit_recall_arena(bj_rounds *rounds, const bj_curve *curve);
 /* A fresh arena in place of the last. Falls back to base pages, then to smaller arenas (not below least_bytes). */
 bj_status bj_kit_open_arena(bj_rounds *rounds, size_t least_bytes, bj_error *error) BJ_WARN_UNUSED;
 void bj_kit_close_arena(bj_rounds *rounds);

@@ -76,7 +76,7 @@ static bj_status look_at(const bj_curve *curve, extent_context context, uint64_t
     if (curve == NULL || curve->round_count == 0 || curve->x_count < POINTS_NEEDED)
         return BJ_OK;
     bj_estimate_request request = {
-        .rounds = curve->round_count, .seed = seed, .statistic = find_extent, .context = &context};
+        .rounds = curve->round_count, .seed = seed, .statistic = find_extent, .context = &context, .curve = curve};
     BJ_TRY(bj_kit_open_summary(&context.summary, curve, error));
     bj_status status = bj_kit_estimate(&request, &seen->bytes, error);
     seen->confidence = bj_kit_judge(&seen->bytes, BJ_CONFIDENCE_HIGH);

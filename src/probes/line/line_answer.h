@@ -3,7 +3,7 @@
 
 #include "probes/probe.h"
 
-#define BJ_LINE_REVISION 3u
+#define BJ_LINE_REVISION 4u
 /* Pairs beyond the level and inside the next; x is the extent that a pair spans. */
 #define BJ_LINE_LEVEL "line.L%zu"
 #define BJ_LINE_FIRST "line.L1"

@@ -52,7 +52,7 @@ typedef struct {
 } effort_plan;
 
 static const effort_plan plans[BJ_EFFORT_COUNT] = {
-    {6, 1, 48 * MIB, 8 * MIB}, {6, 2, 128 * MIB, 32 * MIB}, {24, 8, 512 * MIB, 128 * MIB}};
+    {6, 1, 48 * MIB, 8 * MIB}, {6, 1, 128 * MIB, 32 * MIB}, {24, 8, 512 * MIB, 128 * MIB}};
 
 /* Levels from 1 on, and what is no level. */
 enum { SHARING = 0, MEMORY = BJ_KNOWN_CACHES_MAX + 1 };
@@ -259,6 +259,16 @@ static void recall(line_run *run) {
     list_points(run);
 }
 
+/* Late rounds have the arenas of the first ones; false: they cannot. */
+static bool recall_arena(line_run *run, const char *id) {
+    return run->rounds.request->more_rounds == 0 ||
+           bj_kit_recall_arena(&run->rounds, bj_data_find_curve(run->rounds.samples, id));
+}
+
+static bj_status keep_arena(line_run *run, const char *id, bj_error *error) {
+    return bj_kit_keep_arena(&run->rounds, (bj_curve *)bj_data_find_curve(run->rounds.samples, id), error);
+}
+
 static bj_status measure_levels(line_run *run, double progress_to, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
     double most = fmin(run->effort->most_level_bytes, (double)request->memory_bytes / 4), wanted = 0;
@@ -270,7 +280,7 @@ static bj_status measure_levels(line_run *run, double progress_to, bj_error *err
             wanted = fmax(wanted, bytes);
     }
     bj_kit_plan_whole_pages(&run->rounds, ceil(wanted / MIB) * MIB, most, REPETITIONS);
-    if (wanted > (double)run->rounds.arena_bytes)
+    if (!recall_arena(run, BJ_LINE_FIRST) || wanted > (double)run->rounds.arena_bytes)
         return BJ_OK;
     run->plan = (bj_round_plan){.count = run->effort->rounds,
                                 .first_round = bj_kit_count_rounds(run->rounds.samples, BJ_LINE_FIRST),
@@ -282,6 +292,7 @@ static bj_status measure_levels(line_run *run, double progress_to, bj_error *err
     if (request->more_rounds > 0)
         recall(run);
     BJ_TRY(bj_kit_run_rounds(&run->rounds, &run->plan, error));
+    BJ_TRY(keep_arena(run, BJ_LINE_FIRST, error));
     BJ_TRY(bj_kit_keep_fact(&run->rounds, BJ_LINE_FIRST, LINE_BYTES, (double)run->line_bytes, error));
     return bj_kit_keep_fact(&run->rounds, BJ_LINE_SHARING, PARTNER_CPU, run->partner, error);
 }
@@ -300,6 +311,8 @@ static bj_status measure_memory(line_run *run, double bytes, bj_error *error) {
     if (before != NULL && before->x_count > 0)
         take_line(run, before->x[0]);
     bj_kit_plan_whole_pages(&run->rounds, bytes, run->effort->most_bytes, REPETITIONS);
+    if (!recall_arena(run, BJ_LINE_MEMORY))
+        return BJ_OK;
     run->plan = (bj_round_plan){.count = run->effort->memory_rounds,
                                 .first_round = bj_kit_count_rounds(run->rounds.samples, BJ_LINE_MEMORY),
                                 .progress_from = SHARE_OF_LEVELS,
@@ -309,6 +322,8 @@ static bj_status measure_memory(line_run *run, double bytes, bj_error *error) {
                                 .measure = measure_points};
     add_points(run, MEMORY, run->line_bytes, MEMORY_LAST_LINES * run->line_bytes);
     bj_status status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
+    if (status == BJ_OK)
+        status = keep_arena(run, BJ_LINE_MEMORY, error);
     /* No such buffer to be had: the other answers stand. */
     return status == BJ_ERR_RESOURCE || status == BJ_ERR_UNSUPPORTED ? BJ_OK : status;
 }

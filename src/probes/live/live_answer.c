@@ -121,6 +121,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
                              .scratch = numbers + 3 * points};
     bj_estimate variables;
     bj_estimate_request resampling = {.rounds = rounds,
+                                      .curve = curve,
                                       .resamples = bj_kit_afford_resamples(points * rounds),
                                       .seed = request->seed,
                                       .statistic = ask_rounds,

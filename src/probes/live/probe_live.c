@@ -27,7 +27,7 @@ enum { TRIES = 2 };
 enum { VISITS = 5 };
 #define LOW_OF_VISITS 0.25
 
-static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 10, 30};
+static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 8, 30};
 static const char *const types[BJ_LIVE_TYPES] = {"int32", "int64", "float", "double"};
 
 typedef struct {
@@ -180,7 +180,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_live = {
     .name = "live",
     .question = "How many variables can live in registers at once?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"live.<type>", "count", 1, 1024, "variables that can live in registers at once",
                                         .tolerance = BJ_SAME_NUMBER},
                                        {0}},

@@ -28,7 +28,7 @@
 #define LEAST_BLOCK_BYTES (64 * 1024.0)
 #define REPETITIONS 2u
 
-static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 12, 30};
+static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 9, 30};
 
 typedef struct {
     bj_rounds rounds;
@@ -145,8 +145,11 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", curve->x_count);
     context.scratch = context.low + curve->x_count;
     bj_estimate page;
-    bj_estimate_request resampling = {
-        .rounds = curve->round_count, .seed = request->seed, .statistic = find_page, .context = &context};
+    bj_estimate_request resampling = {.rounds = curve->round_count,
+                                      .seed = request->seed,
+                                      .statistic = find_page,
+                                      .context = &context,
+                                      .curve = curve};
     status = bj_kit_estimate(&resampling, &page, error);
     if (status == BJ_OK)
         fill_answer(&context, &page, answer);
@@ -157,7 +160,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_page = {
     .name = "page",
     .question = "How large is a page, as the TLB sees it?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"page.size_bytes", "bytes", 256, 17179869184.0, "the page, as the TLB sees it",
                                         .tolerance = BJ_SAME_NUMBER},
                                        {0}},

@@ -122,9 +122,17 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     bj_kit_plan_arena(&run.rounds, (size_t)(floor(bytes / MIB) * MIB), REPETITIONS);
     if (caches.count == 0 || run.rounds.arena_bytes < run.plan.least_bytes)
         return BJ_OK;
+    if (request->more_rounds > 0) {
+        if (!bj_kit_recall_arena(&run.rounds, bj_data_find_curve(samples, CURVE)) ||
+            count_places(run.rounds.arena_bytes) == 0)
+            return BJ_OK;
+        run.plan.least_bytes = run.rounds.arena_bytes;
+    }
     bj_status status = keep_fastest(&run, error); /* of rounds that are there already */
     if (status == BJ_OK)
         status = bj_kit_run_rounds(&run.rounds, &run.plan, error);
+    if (status == BJ_OK)
+        status = bj_kit_keep_arena(&run.rounds, (bj_curve *)bj_data_find_curve(samples, CURVE), error);
     bj_kit_close_rounds(&run.rounds);
     return status;
 }
@@ -194,7 +202,8 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
                                       .seed = request->seed,
                                       .tolerance = TOLERANCE,
                                       .statistic = find_ratio,
-                                      .context = &context};
+                                      .context = &context,
+                                      .curve = curve};
     status = bj_kit_estimate(&resampling, &ratio, error);
     if (status == BJ_OK)
         fill_answer(answer, &context, &ratio);
@@ -205,7 +214,7 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
 const bj_probe bj_probe_parallelism = {
     .name = "parallelism",
     .question = "How many independent misses can one core have in flight?",
-    .revision = 2,
+    .revision = 3,
     .provides = (const bj_probe_key[]){{"memory.parallelism", "count", 1, 1024,
                                         "independent misses in flight before time per miss stops falling",
                                         .tolerance = TOLERANCE},

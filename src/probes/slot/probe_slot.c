@@ -25,7 +25,7 @@ typedef struct {
     double seconds; /* of a round: some forty slots of a thread where a slot is 4 ms */
 } effort_plan;
 
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 0.2}, {8, 0.35}, {20, 0.5}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 0.2}, {6, 0.35}, {20, 0.5}};
 
 enum { GAPS, THROTTLED, STOLEN, CURVE_COUNT };
 static const bj_curve_axes axes[CURVE_COUNT] = {
@@ -126,7 +126,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_slot = {
     .name = "slot",
     .question = "How long does a thread run before the scheduler gives its cpu to another?",
-    .revision = 2,
+    .revision = 3,
     .provides = (const bj_probe_key[]){{"scheduler.slot_ms", "ms", 0.02, 10000,
                                         "how long a thread runs before another gets its cpu", .tolerance = TOLERANCE},
                                        {0}},

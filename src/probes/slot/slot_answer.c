@@ -121,6 +121,8 @@ static bj_status answer_groups(gap_groups *groups, const circumstances *around, 
     size_t gap_count = count_gaps(groups);
     bj_estimate slot;
     bj_estimate_request resampling = {.rounds = groups->count,
+                                      .curve = groups->curve,
+                                      .round_of = groups->rounds,
                                       .resamples = bj_kit_afford_resamples(gap_count),
                                       .seed = request->seed,
                                       .tolerance = TOLERANCE,

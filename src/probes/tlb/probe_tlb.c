@@ -50,7 +50,7 @@ typedef struct {
 /* Second levels of up to some 3000 entries are seen, of 6000 when thorough. */
 static const effort_plan plans[BJ_EFFORT_COUNT] = {
     {6, 1, 6144, 384 * MIB, 6, 192 * MIB},
-    {12, 1, 8192, 512 * MIB, 6, 256 * MIB},
+    {10, 1, 8192, 512 * MIB, 6, 256 * MIB},
     {30, 2, 16384, 1024 * MIB, 12, 1024 * MIB},
 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/kit/estimate.h"
+#include "probes/kit/spells.h"
 #include "probes/tlb/tlb_twins.h"
 
 /* What is answered of one kind of pages. */
@@ -39,7 +39,34 @@ static bj_confidence judge_level(const bj_tlb_twins *twins, const bj_tlb_level *
     return plain ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM;
 }
 
-static void estimate_levels(tlb_answer *a) {
+/* One number of one level, for kit/spells.h. */
+typedef struct {
+    const bj_tlb_twins *twins;
+    size_t level;
+    bool is_cost;
+} level_number;
+
+static double find_number(void *context, const size_t *index, size_t count) {
+    const level_number *number = context;
+    bj_tlb_levels found;
+    if (!bj_tlb_refit_rounds(number->twins, index, count, &found) || number->level >= found.count)
+        return NAN;
+    const bj_tlb_level *level = &found.level[number->level];
+    return number->is_cost ? level->cost : level->entries;
+}
+
+static bj_status heed_spells(const tlb_answer *a, size_t level, bool is_cost, uint64_t seed, bj_estimate *estimate,
+                             bj_error *error) {
+    level_number number = {&a->twins, level, is_cost};
+    bj_estimate_request request = {.rounds = a->twins.rounds,
+                                   .seed = seed,
+                                   .statistic = find_number,
+                                   .context = &number,
+                                   .curve = a->twins.spread};
+    return bj_kit_heed_spells(&request, NULL, estimate, error);
+}
+
+static bj_status estimate_levels(tlb_answer *a, uint64_t seed, bj_error *error) {
     bj_confidence before = BJ_CONFIDENCE_HIGH;
     for (size_t i = 0; i < a->twins.found.count; i++) {
         const bj_tlb_level *level = &a->twins.found.level[i];
@@ -51,11 +78,14 @@ static void estimate_levels(tlb_answer *a) {
             (bj_estimate){.value = level->cost, .tolerance = BJ_TLB_COST_TOLERANCE, .rounds = a->twins.rounds};
         bj_kit_take_replicates(&a->of_entries[i], a->entries[i], a->replicate_count, BJ_TLB_RESAMPLES);
         bj_kit_take_replicates(&a->of_cost[i], a->cost[i], a->replicate_count, BJ_TLB_RESAMPLES);
+        BJ_TRY(heed_spells(a, i, false, seed, &a->of_entries[i], error));
+        BJ_TRY(heed_spells(a, i, true, seed, &a->of_cost[i], error));
         bj_kit_widen(&a->of_cost[i], BJ_TLB_SYSTEMATIC, BJ_TLB_SYSTEMATIC);
         /* Where a level before may be none, this one is another than its number says. */
         a->confidence[i] = bj_kit_judge(&a->of_entries[i], bj_kit_least(judge_level(&a->twins, level), before));
         before = bj_kit_least(before, a->confidence[i]);
     }
+    return BJ_OK;
 }
 
 /* An answer of a level, or of all of them where `level` is 0. */
@@ -117,7 +147,7 @@ static bj_status answer_twins(tlb_answer *a, uint64_t seed, bj_error *error) {
     bj_stats_free_bootstrap(&unused);
     if (status != BJ_OK)
         return status;
-    estimate_levels(a);
+    BJ_TRY(estimate_levels(a, seed, error));
     return answer_levels(a, error);
 }
 

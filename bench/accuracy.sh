@@ -5,5 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 python3 bench/accuracy.py --program build/blackjack --seeds "${SEEDS:-5}" --random "${RANDOM_MACHINES:-40}" \
     -o build/accuracy.md "$@"
-python3 bench/compare.py --program build/blackjack -o build/compare.md
+status=0
+python3 bench/compare.py --program build/blackjack --pairs "${PAIRS:-100}" -o build/compare.md || status=$?
 python3 tests/golden/golden.py --program build/blackjack --effort normal zoo
+exit $status

@@ -7,7 +7,7 @@
 
 typedef struct {
     double error, freedom;
-} scatter;
+} uncertainty;
 
 /* Ratios where there are any: around zero the plain difference has to do. */
 static bool has_logarithm(const bj_answer *answer) {
@@ -31,13 +31,13 @@ static double find_allowance(const bj_answer *answer, bj_tolerance tolerance) {
     return fmax(tolerance.share * fabs(answer->value), tolerance.least);
 }
 
-static scatter find_scatter(bj_judged side, bool upwards, bool logarithmic) {
+static uncertainty find_uncertainty(bj_judged side, bool upwards, bool logarithmic) {
     double width = find_width(side.answer, upwards, logarithmic);
-    return (scatter){width / bj_stats_student_reach(BJ_INTERVAL_TAIL, side.freedom), side.freedom};
+    return (uncertainty){width / bj_stats_student_reach(BJ_INTERVAL_TAIL, side.freedom), side.freedom};
 }
 
 /* Welch's test of two means whose errors are estimated each by itself. */
-static double find_chance(double distance, scatter a, scatter b) {
+static double find_chance(double distance, uncertainty a, uncertainty b) {
     double a2 = a.error * a.error, b2 = b.error * b.error, sum = a2 + b2;
     if (!(sum > 0))
         return 0; /* there is a distance, and nothing that it could come from */
@@ -60,7 +60,8 @@ bj_judgement bj_report_judge(bj_judged a, bj_judged b, bj_tolerance tolerance) {
         return judgement;
     bool logarithmic = has_logarithm(a.answer) && has_logarithm(b.answer);
     double distance = place(high.answer->value, logarithmic) - place(low.answer->value, logarithmic);
-    judgement.p = find_chance(distance, find_scatter(low, true, logarithmic), find_scatter(high, false, logarithmic));
+    judgement.p =
+        find_chance(distance, find_uncertainty(low, true, logarithmic), find_uncertainty(high, false, logarithmic));
     judgement.beyond = high.answer->value - find_allowance(high.answer, tolerance) >=
                        low.answer->value + find_allowance(low.answer, tolerance);
     return judgement;

@@ -17,7 +17,7 @@ typedef struct {
     bj_profile_set set;
     const bj_profile *reference;
     bj_level_match (*matches)[FAMILIES_MOST]; /* of the reference's levels with those of each profile */
-    const bj_answer **found;                  /* the answers of each profile to one key; NULL: none */
+    bj_judged *found;                         /* the answers of each profile to one key; NULL: none */
     double *values;
     bj_compared *compared;
     bj_error *error;
@@ -42,7 +42,7 @@ static const bj_profile *choose_reference(bj_profile_set set) {
             best = i;
         }
     }
-    return &set.items[best];
+    return set.items + best;
 }
 
 static const bj_answer *find_in(const gathering *g, size_t profile, const char *key) {
@@ -70,13 +70,17 @@ static double find_median(double *values, size_t count) {
     return low == floor(low) && high == floor(high) ? low : (low + high) / 2;
 }
 
+static bool has_value(const bj_answer *answer) {
+    return answer != NULL && bj_data_has_value(answer);
+}
+
 /* The confidence that half of the profiles reach, those without an answer counted as none. */
 static bj_confidence find_usual_confidence(const gathering *g) {
     size_t reaching = 0;
     bj_confidence confidence = BJ_CONFIDENCE_HIGH;
     for (;; confidence--) {
         for (size_t i = 0; i < g->set.count; i++)
-            reaching += g->found[i] != NULL && bj_data_has_value(g->found[i]) && g->found[i]->confidence == confidence;
+            reaching += has_value(g->found[i].answer) && g->found[i].answer->confidence == confidence;
         if (2 * reaching > g->set.count || confidence == BJ_CONFIDENCE_NONE)
             return confidence;
     }
@@ -87,10 +91,10 @@ static double set_spread(const gathering *g, bj_answer *answer, size_t count) {
     double within = 0, between = 0, mean = 0, freedom = INFINITY, low = INFINITY, high = -INFINITY;
     bool has_logarithms = true;
     for (size_t i = 0; i < g->set.count; i++) {
-        const bj_answer *single = g->found[i];
-        if (single == NULL || !bj_data_has_value(single) || single->structured != NULL)
+        const bj_answer *single = g->found[i].answer;
+        if (!has_value(single) || single->structured != NULL)
             continue;
-        double own = bj_report_find_freedom(&g->set.items[i], single), error = bj_report_find_log_error(single, own);
+        double own = g->found[i].freedom, error = bj_report_find_log_error(single, own);
         freedom = fmin(freedom, own);
         within += error * error / (double)count;
         has_logarithms = has_logarithms && single->value > 0;
@@ -122,7 +126,7 @@ static bj_status copy_structure(const gathering *g, const bj_answer *from, bj_an
         return bj_base_set_error(g->error, BJ_ERR_RESOURCE, "no memory for %s", from->key);
     for (size_t i = 0; i < g->set.count; i++) {
         bool same = true;
-        const bj_answer *other = g->found[i];
+        const bj_answer *other = g->found[i].answer;
         if (other != NULL && other->structured != NULL &&
             bj_profile_compare_cpu_sets(from->key, from->structured, other->structured, &same, NULL) == BJ_OK && !same)
             answer->status = BJ_ANSWER_UNSTABLE;
@@ -134,8 +138,8 @@ static bj_status copy_structure(const gathering *g, const bj_answer *from, bj_an
 static double merge_numbers(const gathering *g, bj_answer *answer) {
     size_t count = 0, steady = 0;
     for (size_t i = 0; i < g->set.count; i++) {
-        const bj_answer *single = g->found[i];
-        if (single == NULL || !bj_data_has_value(single) || single->structured != NULL)
+        const bj_answer *single = g->found[i].answer;
+        if (!has_value(single) || single->structured != NULL)
             continue;
         g->values[count++] = single->value;
         steady += single->status == BJ_ANSWER_OK;
@@ -151,7 +155,7 @@ static const bj_answer *choose_example(const gathering *g, bool *answered) {
     size_t count = 0;
     const bj_answer *with = NULL, *without = NULL;
     for (size_t i = 0; i < g->set.count; i++) {
-        const bj_answer *single = g->found[i];
+        const bj_answer *single = g->found[i].answer;
         if (single == NULL)
             continue;
         bool has = bj_data_has_value(single);
@@ -166,8 +170,10 @@ static const bj_answer *choose_example(const gathering *g, bool *answered) {
 static bj_status gather_key(gathering *g, const char *key) {
     bj_compared *compared = g->compared;
     bool answered;
-    for (size_t i = 0; i < g->set.count; i++)
-        g->found[i] = find_in(g, i, key);
+    for (size_t i = 0; i < g->set.count; i++) {
+        const bj_answer *found = find_in(g, i, key);
+        g->found[i] = (bj_judged){found, found != NULL ? bj_report_find_freedom(&g->set.items[i], found) : 0};
+    }
     const bj_answer *example = choose_example(g, &answered);
     if (example == NULL || bj_data_find_answer(&compared->answers, key) != NULL)
         return BJ_OK;
@@ -181,7 +187,7 @@ static bj_status gather_key(gathering *g, const char *key) {
     double *freedom = &compared->freedom[compared->answers.count - 1];
     *freedom = BJ_FREEDOM_UNKNOWN;
     if (g->set.count == 1)
-        *freedom = bj_report_find_freedom(g->reference, example);
+        *freedom = g->found[0].freedom;
     else if (bj_data_has_value(example) && example->structured == NULL)
         *freedom = merge_numbers(g, answer);
     if (!answered && bj_data_has_value(answer))

@@ -203,7 +203,7 @@ static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
     bool is_whole = a->quantity == IN_FLIGHT && a->method == SECOND_LOWEST;
     bj_estimate estimate;
     bj_estimate_request resampling = {.rounds = a->rounds,
-                                      .curve = bj_data_find_curve(a->samples, BJ_OP_YARDSTICK),
+                                      .curve = a->yardstick.twice,
                                       .seed = a->seed,
                                       .tolerance = is_whole ? 0 : TOLERANCE,
                                       .whole = is_whole,

@@ -4,7 +4,7 @@
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
 #include "machine/native/native_machine.h"
-#include "machine/native/native_threads.h"
+#include "machine/native/native_mix.h"
 #include "platform/clock.h"
 
 /* A batch lasts at least this long: some passes over a small cache, while an interrupt is a hundredth of it. */
@@ -116,28 +116,21 @@ static bj_status stream_on_thread(bj_native_job *job, bj_error *error) {
     return status;
 }
 
-bj_status bj_native_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
-                                const bj_stream_effort *effort, double *gbs, bj_error *error) {
-    bj_machine_clear_samples(gbs, count * effort->repetitions);
-    double batch_ns;
-    bj_status status = bj_native_warm_up(machine, streams[0].cpu, &batch_ns, error);
-    streamer *streamers = calloc(count, sizeof *streamers);
-    if (status == BJ_OK && streamers == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
-    for (size_t i = 0; status == BJ_OK && i < count; i++) {
-        status = bj_machine_check_stream(&streams[i], streams[i].arena->mapping.bytes, error);
-        if (status == BJ_OK && streams[i].past_caches && bj_kernel_pick_streams()->write_past == NULL)
-            status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
-        streamers[i] = (streamer){.job = {.cpu = streams[i].cpu, .work = stream_on_thread},
-                                  .stream = &streams[i],
+size_t bj_native_stream_job_bytes(void) {
+    return sizeof(streamer);
+}
+
+bj_status bj_native_make_stream_job(bj_native_job *job, const bj_stream *stream, const bj_stream_effort *effort,
+                                    double batch_ns, double *gbs, bj_error *error) {
+    BJ_TRY(bj_machine_check_stream(stream, stream->arena->mapping.bytes, error));
+    if (stream->past_caches && bj_kernel_pick_streams()->write_past == NULL)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
+    *(streamer *)job = (streamer){.job = {.cpu = stream->cpu, .work = stream_on_thread},
+                                  .stream = stream,
                                   .effort = effort,
                                   .batch_ns = batch_ns,
-                                  .gbs = gbs + i * effort->repetitions};
-    }
-    if (status == BJ_OK)
-        status = bj_native_run_jobs(streamers, sizeof *streamers, count, error);
-    free(streamers);
-    return status;
+                                  .gbs = gbs};
+    return BJ_OK;
 }
 
 /* One of two cpus that count up words of their own. */

@@ -145,6 +145,30 @@ bj_status bj_sim_read_exchange(const bj_json_place *at, json_t *value, bj_sim_sp
     return status;
 }
 
+/* One row of numbers, as many as there are nodes. */
+static bj_status read_link_row(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    bj_sim_spec *spec = target;
+    if (!json_is_array(value) || json_array_size(value) != spec->numa_nodes)
+        return bj_json_expected(at, NULL, "%d times, one for each node", (int)spec->numa_nodes);
+    spec->link_count = index + 1;
+    for (size_t i = 0; i < spec->numa_nodes; i++) {
+        const bj_json_field time = {"", BJ_JSON_NUMBER, &spec->links_ns[index][i], 0.01, 1e6, NULL, 0, false};
+        bj_json_place inner = bj_json_enter_item(at, i);
+        BJ_TRY(bj_json_read_value(&inner, json_array_get(value, i), &time));
+        if (i < index && spec->links_ns[index][i] != spec->links_ns[i][index])
+            return bj_json_expected(&inner, NULL, "the same time both ways, %g", spec->links_ns[i][index]);
+    }
+    return BJ_OK;
+}
+
+bj_status bj_sim_read_links(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    if (value == NULL)
+        return BJ_OK;
+    if (spec->numa_nodes > BJ_SIM_MAX_NODES)
+        return bj_json_expected(at, NULL, "at most %d nodes", BJ_SIM_MAX_NODES);
+    return bj_json_read_items(at, value, spec->numa_nodes, spec->numa_nodes, read_link_row, spec);
+}
+
 static bj_status read_segment(const bj_json_place *at, json_t *value, size_t index, void *target) {
     bj_sim_layer_spec *layer = target;
     bj_sim_segment_spec *segment = &layer->segments[index];

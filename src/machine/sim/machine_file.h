@@ -22,6 +22,7 @@ enum {
     BJ_SIM_MAX_KINDS = 8,
     BJ_SIM_MAX_NODES = 64, /* of `links` */
     BJ_SIM_MAX_LAYERS = 8,
+    BJ_SIM_MAX_RANKS = 4096,
     BJ_SIM_MAX_SEGMENTS = 16,
     BJ_SIM_MAX_CLAIMS = 128,
     BJ_SIM_CLOCKS = 3,
@@ -102,6 +103,12 @@ typedef struct {
     size_t segment_count;
 } bj_sim_layer_spec;
 
+/* Rows that one memory controller keeps open, and what others cost. open_rows 0: no such cost. */
+typedef struct {
+    uint64_t open_rows, row_bytes, banks;
+    double conflict_ns;
+} bj_sim_dram_spec;
+
 typedef struct {
     char name[BJ_SIM_NAME_ROOM];
     char summary[BJ_SIM_SUMMARY_ROOM];
@@ -144,6 +151,9 @@ typedef struct {
     size_t link_count;                                   /* nodes that have links; 0: none given */
     bj_sim_layer_spec layers[BJ_SIM_MAX_LAYERS];
     size_t layer_count;
+    uint32_t rank_at[BJ_SIM_MAX_RANKS]; /* by place: which rank sits there */
+    size_t rank_count;                  /* of all layers; 0: no messages */
+    bj_sim_dram_spec dram;
 
     bj_sim_named_number claims[BJ_SIM_MAX_CLAIMS];
     size_t claim_count;

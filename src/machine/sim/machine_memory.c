@@ -180,9 +180,10 @@ static bj_status read_kind(const bj_json_place *at, json_t *value, size_t index,
     };
     spec->kind_count = index + 1;
     BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
-    /* The levels behind are the machine's, which take as long as for any other cpu. */
+    /* A level that cpus of other kinds share as well takes as long for all of them; others keep pace with the core. */
     for (size_t i = 0; i < spec->cache_count; i++)
-        kind->caches[i].latency_cycles *= kind->clock_ghz / spec->clock_ghz;
+        if (kind->first % kind->caches[i].shared_by != 0 || kind->cpus % kind->caches[i].shared_by != 0)
+            kind->caches[i].latency_cycles *= kind->clock_ghz / spec->clock_ghz;
     cache_list list = {.spec = spec, .cpus = kind->cpus, .caches = kind->caches};
     bj_json_place inner = bj_json_enter(at, "caches");
     BJ_TRY(bj_json_read_items(&inner, caches, 0, spec->cache_count, read_cache, &list));

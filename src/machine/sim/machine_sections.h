@@ -26,6 +26,7 @@ typedef bj_status bj_sim_read_section(const bj_json_place *at, json_t *value, bj
     SECTION(exchange)                                                                                                  \
     SECTION(links)                                                                                                     \
     SECTION(messages)                                                                                                  \
+    SECTION(dram)                                                                                                      \
     SECTION(claims)                                                                                                    \
     SECTION(noise)
 

@@ -1,9 +1,10 @@
 /* Streams on a simulated machine: where the bytes of a pass come from, and how fast each source gives them.
  *
  * A pass visits the range line by line until one pass is like the last. Its time is the sum over the sources of bytes
- * by rate: of a level its gbs, of memory cpu_gbs, less where a domain's gbs has to be shared. Reading, writing and
- * copying cost the same, and address translation nothing: the rates of a file are what streams reach, with
- * prefetchers and all, so that prefetchers play no part in the visits. */
+ * by rate: of a level its gbs, of memory cpu_gbs, less where a domain's gbs has to be shared. A line that is fetched
+ * from memory to be written goes back there as well, and moves twice; stores past the caches move once, and visit no
+ * cache. Apart from that reading, writing and copying cost the same, and address translation nothing: the rates of a
+ * file are what streams reach, with prefetchers and all, so that prefetchers play no part in the visits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,14 +14,15 @@
 
 enum { CHUNK = 512, WARM_PASSES_MAX = 8 };
 /* A batch on a real machine lasts as long, which is what the virtual clock is charged. */
-static const double BATCH_NS = 500000;
+static const double BATCH_NS = 100000;
 /* Bytes a cycle of a first level that does not say: two loads of 16 bytes. */
 static const double FIRST_LEVEL_BYTES = 32;
 
 typedef struct {
     const bj_stream *stream;
     bj_sim_cpu *cpu;
-    size_t position; /* of the cpu, in tree order */
+    size_t position;      /* of the cpu, in tree order */
+    size_t visited_bytes; /* the first so many of the range go through the caches */
     bj_sim_stream_sources sources;
     double memory_gbs; /* its share */
 } streamer;
@@ -46,7 +48,8 @@ static void visit_lines(bj_sim_machine *self, const streamer *who, size_t from_l
 }
 
 static size_t lines_of(const bj_sim_machine *self, const streamer *who) {
-    return who->stream->bytes / self->spec->caches[0].line_bytes;
+    uint64_t line_bytes = self->spec->caches[0].line_bytes;
+    return (who->visited_bytes + line_bytes - 1) / line_bytes;
 }
 
 /* All streams make one pass, in turns where there are several; shorter ones go round until the longest is through. */
@@ -60,7 +63,8 @@ static void make_pass(bj_sim_machine *self, const streamer *streamers, size_t co
         most = lines_of(self, &streamers[i]) > most ? lines_of(self, &streamers[i]) : most;
     for (size_t line = 0; line < most; line++)
         for (size_t i = 0; i < count; i++)
-            visit_lines(self, &streamers[i], line % lines_of(self, &streamers[i]), 1);
+            if (lines_of(self, &streamers[i]) > 0)
+                visit_lines(self, &streamers[i], line % lines_of(self, &streamers[i]), 1);
 }
 
 /* A visit that missed all levels nearer than `level` brought a line of the nearest of those: so many bytes came from
@@ -76,14 +80,14 @@ static void count_sources(const bj_sim_spec *spec, streamer *who, const bj_sim_c
         bytes_beyond = fmax(all, bytes_beyond);
     }
     /* Several streams: shorter ones made more than a pass. */
-    for (size_t level = 0; level <= spec->cache_count; level++)
-        who->sources.from[level] *= (double)who->stream->bytes / all;
+    for (size_t level = 0; all > 0 && level <= spec->cache_count; level++)
+        who->sources.from[level] *= (double)who->visited_bytes / all;
 }
 
 /* Whether passes over so many bytes find nothing of the last one in any cache. */
-static bool outruns_caches(const bj_sim_spec *spec, const bj_stream *stream) {
-    for (size_t i = 0; i < spec->cache_count; i++)
-        if ((double)stream->bytes < bj_sim_lines_to_wash_out(spec, i) * (double)spec->caches[i].line_bytes)
+static bool outruns_caches(const bj_sim_spec *spec, const streamer *who) {
+    for (size_t i = 0; who->visited_bytes > 0 && i < spec->cache_count; i++)
+        if ((double)who->visited_bytes < bj_sim_lines_to_wash_out(spec, i) * (double)spec->caches[i].line_bytes)
             return false;
     return true;
 }
@@ -92,7 +96,7 @@ static bool is_alike(const streamer *who, const double *last, size_t levels) {
     double changed = 0;
     for (size_t i = 0; i <= levels; i++)
         changed += fabs(who->sources.from[i] - last[i]);
-    return changed <= 0.01 * (double)who->stream->bytes;
+    return changed <= 0.01 * (double)who->visited_bytes;
 }
 
 /* Passes until those of the first stream are alike; the caches must see the range twice before one can be. */
@@ -119,7 +123,7 @@ static void settle(bj_sim_machine *self, streamer *streamers, size_t count, bj_s
 static const bj_sim_stream_sources *find_known(const streamer *who) {
     const bj_arena *arena = who->stream->arena;
     for (size_t i = 0; i < BJ_SIM_STREAMS_KNOWN; i++)
-        if (arena->known[i].bytes == who->stream->bytes && arena->known[i].first_byte == who->stream->first_byte &&
+        if (arena->known[i].bytes == who->visited_bytes && arena->known[i].first_byte == who->stream->first_byte &&
             arena->known[i].position == who->position)
             return &arena->known[i];
     return NULL;
@@ -128,21 +132,29 @@ static const bj_sim_stream_sources *find_known(const streamer *who) {
 static void find_sources(bj_sim_machine *self, streamer *streamers, size_t count, bj_sim_counts *before) {
     bool all_outrun = true;
     for (size_t i = 0; i < count; i++)
-        all_outrun = all_outrun && outruns_caches(self->spec, streamers[i].stream);
+        all_outrun = all_outrun && outruns_caches(self->spec, &streamers[i]);
     bj_arena *arena = streamers[0].stream->arena;
-    /* Reading, writing and copying a range are alike, so a stream alone is visited once a mapping. */
-    bool alone = count == 1 && self->spec->neighbour == 0;
+    /* Reading, writing and copying visit a range alike, so a stream alone is visited once a mapping. */
+    bool alone = count == 1 && self->spec->neighbour == 0 && streamers[0].visited_bytes > 0;
     const bj_sim_stream_sources *known = alone ? find_known(streamers) : NULL;
     if (known != NULL) {
         streamers[0].sources = *known;
     } else if (all_outrun) {
         for (size_t i = 0; i < count; i++)
-            streamers[i].sources.from[self->spec->cache_count] = (double)streamers[i].stream->bytes;
+            streamers[i].sources.from[self->spec->cache_count] = (double)streamers[i].visited_bytes;
     } else {
         settle(self, streamers, count, before);
         if (alone)
             arena->known[arena->known_next++ % BJ_SIM_STREAMS_KNOWN] = streamers[0].sources;
     }
+}
+
+/* Bytes that a pass moves to or from memory. */
+static double count_traffic(const bj_sim_spec *spec, const streamer *who) {
+    const double stored[] = {[BJ_STREAM_READ] = 0, [BJ_STREAM_WRITE] = 1, [BJ_STREAM_COPY] = 0.5};
+    double written_back = who->stream->past_caches ? 0 : stored[who->stream->kind];
+    return who->sources.from[spec->cache_count] * (1 + written_back) +
+           (double)(who->stream->bytes - who->visited_bytes);
 }
 
 /* What one cpu can draw from the memory of the arena's node by itself. */
@@ -170,7 +182,7 @@ static double room_in_domain(const bj_sim_domain_spec *domain, size_t which, con
 static void share_memory(const bj_sim_spec *spec, streamer *streamers, bool *grows, size_t count) {
     for (size_t i = 0; i < count; i++) {
         streamers[i].memory_gbs = 0;
-        grows[i] = streamers[i].sources.from[spec->cache_count] > 0;
+        grows[i] = count_traffic(spec, &streamers[i]) > 0;
     }
     for (;;) {
         double step = INFINITY;
@@ -205,9 +217,15 @@ static double time_pass(const bj_sim_spec *spec, const streamer *who) {
     double ns = 0;
     for (size_t i = 0; i < spec->cache_count; i++)
         ns += who->sources.from[i] / level_gbs(spec, i);
-    if (who->sources.from[spec->cache_count] > 0)
-        ns += who->sources.from[spec->cache_count] / who->memory_gbs;
-    return ns;
+    double traffic = count_traffic(spec, who);
+    return traffic > 0 ? ns + traffic / who->memory_gbs : ns;
+}
+
+/* Of a copy the first half is read, through the caches whatever the stores. */
+static size_t count_visited(const bj_stream *stream) {
+    if (!stream->past_caches || stream->kind == BJ_STREAM_READ)
+        return stream->bytes;
+    return stream->kind == BJ_STREAM_COPY ? stream->bytes / 2 : 0;
 }
 
 static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t count, streamer *streamers,
@@ -221,15 +239,14 @@ static bj_status prepare(bj_sim_machine *self, const bj_stream *streams, size_t 
         bj_status status = bj_sim_find_cpu(self, streams[i].cpu, &who->position, error);
         if (status == BJ_OK)
             status = bj_machine_check_stream(&streams[i], streams[i].arena->bytes, error);
-        if (status == BJ_OK && streams[i].past_caches)
-            status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "simulated stores do not pass by the caches");
         if (status == BJ_OK)
             status = bj_sim_get_cpu(&self->memory, who->position, &who->cpu, error);
         if (status != BJ_OK)
             return status;
+        who->visited_bytes = count_visited(&streams[i]);
         who->sources.position = who->position;
         who->sources.first_byte = streams[i].first_byte;
-        who->sources.bytes = streams[i].bytes;
+        who->sources.bytes = who->visited_bytes;
     }
     return BJ_OK;
 }
@@ -243,7 +260,7 @@ static void take_samples(bj_sim_machine *self, const streamer *streamers, size_t
             double bytes = (double)streamers[i].stream->bytes;
             double ns = bj_sim_add_noise(&self->noise, time_pass(self->spec, &streamers[i]), self->clock_s);
             gbs[i * effort->repetitions + r] = bytes / ns;
-            double passes = effort->min_bytes > 0 ? (double)effort->min_bytes / bytes : 1;
+            double passes = fmax(ceil((double)effort->min_bytes / bytes), 1);
             longest_ns = fmax(longest_ns, fmax(ns * passes, BATCH_NS));
         }
         self->clock_s += longest_ns * 1e-9;

@@ -95,13 +95,13 @@ typedef struct {
     bj_arena *arena;
     int cpu; /* OS number */
     bj_stream_kind kind;
-    bool past_caches;         /* stores that fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
+    bool past_caches;         /* stores go past them and fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
     size_t first_byte, bytes; /* multiples of BJ_STREAM_MULTIPLE_BYTES */
 } bj_stream;
 
 typedef struct {
-    unsigned repetitions; /* timed batches; each goes on where the last stopped */
-    size_t min_bytes;     /* that one batch moves; 0: whole passes. The machine takes more where its clock is coarse */
+    unsigned repetitions; /* timed batches of whole passes */
+    size_t min_bytes;     /* that one batch moves; the machine takes more where its clock is coarse */
 } bj_stream_effort;
 
 /* Walks and streams that are timed together. */

@@ -26,7 +26,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps install uninstall lint format accuracy goldens sensitivity bench fuzz clean help
+.PHONY: all build run check check-threads deps deps-peers install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
 
 all: build
 
@@ -83,6 +83,9 @@ deps:
 	@scripts/deps.sh run
 	@scripts/deps.sh check
 
+deps-peers:
+	@scripts/deps.sh peers
+
 install: build
 	@cmake --install build --prefix '$(PREFIX)'
 
@@ -108,6 +111,10 @@ format:
 
 accuracy bench: build
 	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
+
+# Other people's tools and ours in turns; those that are not there are named and left out.
+peers: build
+	@python3 bench/peers.py --program build/blackjack -o build/peers.md $(PEERS_ARGS)
 
 # After a change of an answer that is meant. What is written depends on the source alone: simulated runs have no clock.
 goldens: build
@@ -145,5 +152,7 @@ help:
 	@echo "make goldens        renew the pinned answers of tests/golden/; the diff belongs to the change that made it"
 	@echo "make sensitivity    what happens when a constant of an analysis is 20% off"
 	@echo "make bench          what a run costs in seconds and memory"
+	@echo "make peers          ours beside likwid-bench, lmbench, STREAM and a plain chase, as ratios"
+	@echo "                    PEERS_ARGS=\"--runs 20\"; 'make deps-peers' sees to the packages"
 	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
 	@echo "make clean          remove the build folders"

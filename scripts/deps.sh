@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers
 #
 # Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
 # are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
@@ -8,9 +8,9 @@ set -eu
 
 purpose=${1:-run}
 case $purpose in
-run | check | lint | fuzz) ;;
+run | check | lint | fuzz | peers) ;;
 *)
-    echo "usage: deps.sh run|check|lint|fuzz" >&2
+    echo "usage: deps.sh run|check|lint|fuzz|peers" >&2
     exit 2
     ;;
 esac
@@ -52,6 +52,12 @@ links_fuzzer() {
     return $linked
 }
 
+# lmbench is in Debian's non-free part, which most machines do not list: wanted only where it can be had.
+has_lmbench() {
+    has lat_mem_rd || ls /usr/lib/lmbench/bin/lat_mem_rd || ls /usr/lib/lmbench/bin/*/lat_mem_rd ||
+        ! apt-cache show --no-all-versions lmbench
+}
+
 library() {
     pkg-config --exists "$1"
 }
@@ -87,6 +93,12 @@ probe() {
         ;;
     fuzz)
         need "clang libclang-rt-dev" "clang with libFuzzer (compiler-rt)" links_fuzzer
+        ;;
+    peers)
+        need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
+        need python3 "Python 3" has python3
+        need likwid "likwid-bench" has likwid-bench
+        need lmbench "lmbench (lat_mem_rd, bw_mem)" has_lmbench
         ;;
     esac
     packages=${packages# }

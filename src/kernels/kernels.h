@@ -39,6 +39,9 @@ const bj_stream_kernels *bj_kernel_pick_streams(void);
 /* Adds one so many times, each time for all to see. */
 void bj_kernel_count_up(_Atomic uint64_t *word, size_t increments);
 
+/* Adds one to every word of a block: the update of the 2012 paper's exchange (3.1.4). */
+void bj_kernel_update_block(uint64_t *block, size_t words);
+
 /* Dependent additions of one block of the add chain. */
 #define BJ_KERNEL_ADD_BLOCK 256u
 

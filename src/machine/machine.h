@@ -98,14 +98,24 @@ typedef struct {
     bj_arena *arena;
     int cpu; /* OS number */
     bj_stream_kind kind;
-    bool past_caches;         /* stores that fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
+    bool past_caches;         /* stores go past them and fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
     size_t first_byte, bytes; /* multiples of BJ_STREAM_MULTIPLE_BYTES */
 } bj_stream;
 
 typedef struct {
-    unsigned repetitions; /* timed batches; each goes on where the last stopped */
-    size_t min_bytes;     /* that one batch moves; 0: whole passes. The machine takes more where its clock is coarse */
+    unsigned repetitions; /* timed batches of whole passes */
+    size_t min_bytes;     /* that one batch moves; the machine takes more where its clock is coarse */
 } bj_stream_effort;
+
+/* Walks and streams that are timed together. */
+typedef struct {
+    const bj_walk *walks;
+    size_t walk_count;
+    const bj_walk_effort *walk_effort;
+    const bj_stream *streams;
+    size_t stream_count;
+    const bj_stream_effort *stream_effort; /* as many repetitions as of the walks */
+} bj_mix;
 
 /* Two cpus that each count up a word of their own as fast as they can: false sharing if the words share a line. */
 typedef struct {
@@ -113,6 +123,15 @@ typedef struct {
     int cpu_a, cpu_b;
     uint32_t word_a, word_b; /* word offsets into the arena, as of a walk */
 } bj_bounce;
+
+/* A block that two cpus update in turn: one adds one to every word of it, hands over by a flag in a line of its own,
+ * and waits until the other has done the same. Its pages are fresh and first touched by one side, whose memory they
+ * are. */
+typedef struct {
+    int cpu_a, cpu_b;
+    bool touched_by_b; /* else by cpu_a */
+    size_t bytes;      /* a multiple of BJ_WALK_WORD_BYTES */
+} bj_exchange;
 
 /* What threads may compete for: divisions that keep the divider busy, or loads from the first cache. */
 typedef enum { BJ_WORK_INT, BJ_WORK_FP, BJ_WORK_MEMORY, BJ_WORK_COUNT } bj_work;
@@ -179,6 +198,15 @@ typedef bj_status bj_verb_run_streams(bj_machine *machine, const bj_stream *stre
 /* ns per increment, the mean of both cpus, `repetitions` values. */
 typedef bj_status bj_verb_run_bounce(bj_machine *machine, const bj_bounce *bounce, unsigned repetitions, double *ns,
                                      bj_error *error);
+/* All pairs at once, behind a barrier; no cpu is in two of them. ns_per_turn holds count × repetitions values, pair by
+ * pair: the time in which one side updates the block and hands it over, the mean of both. A partner that does not come
+ * back within seconds ends the experiment with BJ_ERR_FAILED. */
+typedef bj_status bj_verb_run_exchanges(bj_machine *machine, const bj_exchange *exchanges, size_t count,
+                                        unsigned repetitions, double *ns_per_turn, bj_error *error);
+/* Walks and streams at once, behind a barrier; no cpu has two of them. ns_per_access as of run_walks, gbs as of
+ * run_streams, each beside all others from its first to its last batch. */
+typedef bj_status bj_verb_run_mix(bj_machine *machine, const bj_mix *mix, double *ns_per_access, double *gbs,
+                                  bj_error *error);
 /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the
  * time in which each chain takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
  * kernel does not compute what it should, so its time would mean nothing. */
@@ -212,6 +240,8 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(run_walks)                                                                                                    \
     VERB(run_streams)                                                                                                  \
     VERB(run_bounce)                                                                                                   \
+    VERB(run_exchanges)                                                                                                \
+    VERB(run_mix)                                                                                                      \
     VERB(run_chains)                                                                                                   \
     VERB(run_live)                                                                                                     \
     VERB(run_crowd)                                                                                                    \

@@ -7,6 +7,33 @@ void bj_machine_clear_samples(double *samples, size_t count) {
         samples[i] = NAN;
 }
 
+void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs) {
+    if (mix->walk_count > 0)
+        bj_machine_clear_samples(ns_per_access, mix->walk_count * mix->walk_effort->repetitions);
+    if (mix->stream_count > 0)
+        bj_machine_clear_samples(gbs, mix->stream_count * mix->stream_effort->repetitions);
+}
+
+static int cpu_of_task(const bj_mix *mix, size_t i) {
+    return i < mix->walk_count ? mix->walks[i].cpu : mix->streams[i - mix->walk_count].cpu;
+}
+
+bj_status bj_machine_check_mix(const bj_mix *mix, bj_error *error) {
+    size_t count = mix->walk_count + mix->stream_count;
+    if (count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no walks or streams to run");
+    if (mix->walk_count > 0 && mix->stream_count > 0 &&
+        mix->walk_effort->repetitions != mix->stream_effort->repetitions)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of walks and %u of streams",
+                                 mix->walk_effort->repetitions, mix->stream_effort->repetitions);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (cpu_of_task(mix, i) == cpu_of_task(mix, j))
+                return bj_base_set_error(error, BJ_ERR_USAGE, "two walks or streams at once on cpu %d",
+                                         cpu_of_task(mix, i));
+    return BJ_OK;
+}
+
 unsigned bj_machine_count_chains(const bj_walk *walk) {
     return walk->chains > 0 ? walk->chains : 1;
 }
@@ -38,6 +65,25 @@ bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes,
     if (bounce->word_a == bounce->word_b || bounce->word_a >= words || bounce->word_b >= words)
         return bj_base_set_error(error, BJ_ERR_USAGE, "words %u and %u of an arena of %llu", bounce->word_a,
                                  bounce->word_b, (unsigned long long)words);
+    return BJ_OK;
+}
+
+static int cpu_of_side(const bj_exchange *exchanges, size_t side) {
+    return side % 2 == 0 ? exchanges[side / 2].cpu_a : exchanges[side / 2].cpu_b;
+}
+
+bj_status bj_machine_check_exchanges(const bj_exchange *exchanges, size_t count, bj_error *error) {
+    if (count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no blocks to exchange");
+    for (size_t i = 0; i < 2 * count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (cpu_of_side(exchanges, i) == cpu_of_side(exchanges, j))
+                return bj_base_set_error(error, BJ_ERR_USAGE, "cpu %d twice at once", cpu_of_side(exchanges, i));
+        size_t bytes = exchanges[i / 2].bytes;
+        if (bytes == 0 || bytes % BJ_WALK_WORD_BYTES != 0)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "a block of %zu bytes, no multiple of %u", bytes,
+                                     BJ_WALK_WORD_BYTES);
+    }
     return BJ_OK;
 }
 

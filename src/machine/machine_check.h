@@ -6,11 +6,17 @@
 /* The first thing that a verb does: samples that it does not come to measure are NaN. */
 void bj_machine_clear_samples(double *samples, size_t count);
 
+void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs);
+/* That there is something to run, no cpu has two things to do, and repetitions agree. */
+bj_status bj_machine_check_mix(const bj_mix *mix, bj_error *error) BJ_WARN_UNUSED;
+
 /* Chains of a walk, 0 read as 1. */
 unsigned bj_machine_count_chains(const bj_walk *walk);
 bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
+/* Every pair by itself, and no cpu in two of them. */
+bj_status bj_machine_check_exchanges(const bj_exchange *exchanges, size_t count, bj_error *error) BJ_WARN_UNUSED;
 /* More threads than any scheduler is asked to juggle here. */
 #define BJ_CROWD_THREADS_MAX 16384u
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) BJ_WARN_UNUSED;

@@ -142,6 +142,41 @@ static void test_a_stream_has_the_rate_of_its_source(void **state) {
     assert_near(stream_alone(plain, 34816, BJ_STREAM_READ), 544 * 64 / (256 * 64 / 100. + 288 * 64 / 50.));
 }
 
+static double stream_past(bj_machine *machine, bj_arena *arena, size_t bytes, bj_stream_kind kind) {
+    bj_stream stream = {.arena = arena, .cpu = 0, .kind = kind, .past_caches = true, .bytes = bytes};
+    bj_stream_effort effort = {.repetitions = 1};
+    double gbs = 0;
+    bj_error error = {""};
+    if (machine->verbs->run_streams(machine, &stream, 1, &effort, &gbs, &error) != BJ_OK)
+        fail_msg("%s", error.text);
+    return gbs;
+}
+
+/* They fetch nothing and leave nothing: at the rate of memory whatever the range. What a copy reads may be cached. */
+static void test_stores_past_the_caches(void **state) {
+    (void)state;
+    bj_machine *machine = open_text(plain, 1);
+    bj_arena *arena = open_arena(machine, 4 << 20, BJ_PAGES_BASE);
+    for (size_t bytes = 16384; bytes <= 4 << 20; bytes *= 4)
+        assert_near(stream_past(machine, arena, bytes, BJ_STREAM_WRITE), 10);
+    assert_near(stream_past(machine, arena, 4 << 20, BJ_STREAM_COPY), 10);
+    assert_near(stream_past(machine, arena, 32768, BJ_STREAM_COPY), 1 / (0.5 / 100 + 0.5 / 10));
+    assert_near(stream_past(machine, arena, 131072, BJ_STREAM_COPY), 1 / (0.5 / 50 + 0.5 / 10));
+    /* Reading has no stores. */
+    assert_near(stream_past(machine, arena, 131072, BJ_STREAM_READ), 50);
+    /* Together with an ordinary stream, which has its caches for itself. */
+    const bj_stream both[] = {{.arena = arena, .cpu = 0, .kind = BJ_STREAM_WRITE, .past_caches = true, .bytes = 65536},
+                              {.arena = arena, .cpu = 1, .kind = BJ_STREAM_READ, .first_byte = 65536, .bytes = 131072}};
+    bj_stream_effort effort = {.repetitions = 1};
+    double gbs[2];
+    bj_error error = {""};
+    assert_int_equal(machine->verbs->run_streams(machine, both, 2, &effort, gbs, &error), BJ_OK);
+    assert_near(gbs[0], 10);
+    assert_near(gbs[1], 50);
+    machine->verbs->close_arena(machine, arena);
+    close_machine(machine);
+}
+
 /* The second half of a long line comes with the first, and what a prefetcher brings comes from where it was. */
 static void test_sources_count_once(void **state) {
     (void)state;
@@ -179,7 +214,7 @@ static void test_streams_share_memory_fairly(void **state) {
                     {{3, 2, 1, 0}, 4, {6, 6, 6, 6}}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         double gbs[4];
-        run_streams(machine, expected[i].cpus, expected[i].count, 4 << 20, BJ_STREAM_COPY, gbs);
+        run_streams(machine, expected[i].cpus, expected[i].count, 4 << 20, BJ_STREAM_READ, gbs);
         for (size_t j = 0; j < expected[i].count; j++)
             assert_near(gbs[j], expected[i].gbs[j]);
     }
@@ -316,6 +351,7 @@ int main(void) {
         cmocka_unit_test(test_translation_overlaps_too),
         cmocka_unit_test(test_wrong_chains_are_refused),
         cmocka_unit_test(test_a_stream_has_the_rate_of_its_source),
+        cmocka_unit_test(test_stores_past_the_caches),
         cmocka_unit_test(test_sources_count_once),
         cmocka_unit_test(test_rates_that_are_not_given),
         cmocka_unit_test(test_streams_share_memory_fairly),

@@ -4,11 +4,12 @@
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
 #include "machine/native/native_machine.h"
-#include "machine/native/native_threads.h"
+#include "machine/native/native_mix.h"
 #include "platform/clock.h"
 
-/* A batch lasts at least this long: some passes over a small cache, while an interrupt is a hundredth of it. */
-#define MIN_BATCH_NS 500000.0
+/* A batch lasts at least this long: some passes over a small cache, and so short that an interrupt falls into few of
+ * them. */
+#define MIN_BATCH_NS 100000.0
 /* One pass over so much takes longer than any clock needs, and there is nothing to be brought into a cache first. */
 #define LONG_PASS_BYTES (64u << 20)
 /* After its own batch a stream goes on in pieces of this until the slowest is done. */
@@ -18,13 +19,6 @@
 #define MIN_BOUNCE_NS 500000.0
 #define FIRST_INCREMENTS 1024u
 
-/* What a batch is: a part of the range, each going on where the last stopped, or whole passes. */
-typedef struct {
-    size_t bytes; /* of the part; the whole range for passes */
-    size_t passes;
-    size_t at; /* where the next part begins */
-} batch_plan;
-
 typedef struct {
     bj_native_job job;
     const bj_stream *stream;
@@ -32,8 +26,8 @@ typedef struct {
     const bj_stream_kernels *kernels;
     double batch_ns;
     double *gbs;
-    batch_plan plan;
-    batch_plan piece; /* of what goes on after a batch until the slowest is done */
+    size_t passes;   /* of a batch */
+    size_t piece_at; /* where what goes on after a batch has come to */
 } streamer;
 
 /* Moves `bytes` (of a copy: a half of them each way) from `at` bytes into the stream's range. */
@@ -55,89 +49,64 @@ static void move(const streamer *who, size_t at, size_t bytes, size_t passes) {
     }
 }
 
-/* Parts do not cross the end of the range: what is left there is passed over. */
-static void move_by_plan(const streamer *who, batch_plan *plan) {
-    if (plan->at + plan->bytes > who->stream->bytes)
-        plan->at = 0;
-    move(who, plan->at, plan->bytes, plan->passes);
-    plan->at += plan->bytes;
-}
-
 static void move_batch(bj_native_job *job) {
     streamer *who = (streamer *)job;
-    move_by_plan(who, &who->plan);
+    move(who, 0, who->stream->bytes, who->passes);
 }
 
 static void move_piece(bj_native_job *job) {
     streamer *who = (streamer *)job;
-    move_by_plan(who, &who->piece);
-}
-
-static size_t round_up_to_multiple(size_t bytes) {
-    return (bytes + BJ_STREAM_MULTIPLE_BYTES - 1) / BJ_STREAM_MULTIPLE_BYTES * BJ_STREAM_MULTIPLE_BYTES;
+    size_t range = who->stream->bytes, piece = range < PIECE_BYTES ? range : PIECE_BYTES;
+    if (who->piece_at + piece > range)
+        who->piece_at = 0;
+    move(who, who->piece_at, piece, 1);
+    who->piece_at += piece;
 }
 
 /* From timed tries that also bring the range into its caches. */
-static batch_plan plan_batch(const streamer *who) {
-    const bj_stream *stream = who->stream;
+static size_t choose_passes(const streamer *who) {
+    size_t range = who->stream->bytes, passes = who->effort->min_bytes / range;
+    passes += passes * range < who->effort->min_bytes || passes == 0;
     double least_ns = who->batch_ns > MIN_BATCH_NS ? who->batch_ns : MIN_BATCH_NS;
-    batch_plan plan = {.bytes = stream->bytes, .passes = 1};
-    if (who->effort->min_bytes >= stream->bytes)
-        plan.passes = (who->effort->min_bytes + stream->bytes - 1) / stream->bytes;
-    double ns_of_byte = 0;
-    while (stream->bytes < LONG_PASS_BYTES) {
+    while (range < LONG_PASS_BYTES) {
         uint64_t start = bj_platform_read_ns();
-        move(who, 0, stream->bytes, plan.passes);
+        move(who, 0, range, passes);
         double took = (double)(bj_platform_read_ns() - start);
-        ns_of_byte = took / ((double)stream->bytes * (double)plan.passes);
         if (took >= least_ns)
             break;
         /* A try that was too short for the clock says little: at most so many times more. */
         double factor = took > 0 ? 1.2 * least_ns / took : 64;
-        plan.passes = (size_t)((double)plan.passes * (factor < 64 ? factor : 64)) + 1;
+        passes = (size_t)((double)passes * (factor < 64 ? factor : 64)) + 1;
     }
-    size_t part = round_up_to_multiple(who->effort->min_bytes);
-    if (part > 0 && part < stream->bytes && plan.passes == 1 &&
-        (ns_of_byte == 0 || (double)part * ns_of_byte >= least_ns))
-        plan.bytes = part;
-    return plan;
+    return passes;
 }
 
 static bj_status stream_on_thread(bj_native_job *job, bj_error *error) {
     streamer *who = (streamer *)job;
-    size_t range = who->stream->bytes;
     who->kernels = bj_kernel_pick_streams();
-    who->plan = plan_batch(who);
-    who->piece = (batch_plan){.bytes = range < PIECE_BYTES ? range : PIECE_BYTES, .passes = 1};
-    bj_native_batch batch = {move_batch, move_piece, (double)who->plan.bytes * (double)who->plan.passes};
+    who->passes = choose_passes(who);
+    bj_native_batch batch = {move_batch, move_piece, (double)who->stream->bytes * (double)who->passes};
     bj_status status = bj_native_time_batches(job, &batch, who->effort->repetitions, who->gbs, error);
     for (unsigned i = 0; status == BJ_OK && i < who->effort->repetitions; i++)
         who->gbs[i] = 1 / who->gbs[i]; /* from ns a byte */
     return status;
 }
 
-bj_status bj_native_run_streams(bj_machine *machine, const bj_stream *streams, size_t count,
-                                const bj_stream_effort *effort, double *gbs, bj_error *error) {
-    bj_machine_clear_samples(gbs, count * effort->repetitions);
-    double batch_ns;
-    bj_status status = bj_native_warm_up(machine, streams[0].cpu, &batch_ns, error);
-    streamer *streamers = calloc(count, sizeof *streamers);
-    if (status == BJ_OK && streamers == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
-    for (size_t i = 0; status == BJ_OK && i < count; i++) {
-        status = bj_machine_check_stream(&streams[i], streams[i].arena->mapping.bytes, error);
-        if (status == BJ_OK && streams[i].past_caches && bj_kernel_pick_streams()->write_past == NULL)
-            status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
-        streamers[i] = (streamer){.job = {.cpu = streams[i].cpu, .work = stream_on_thread},
-                                  .stream = &streams[i],
+size_t bj_native_stream_job_bytes(void) {
+    return sizeof(streamer);
+}
+
+bj_status bj_native_make_stream_job(bj_native_job *job, const bj_stream *stream, const bj_stream_effort *effort,
+                                    double batch_ns, double *gbs, bj_error *error) {
+    BJ_TRY(bj_machine_check_stream(stream, stream->arena->mapping.bytes, error));
+    if (stream->past_caches && bj_kernel_pick_streams()->write_past == NULL)
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no stores that pass by the caches are known here");
+    *(streamer *)job = (streamer){.job = {.cpu = stream->cpu, .work = stream_on_thread},
+                                  .stream = stream,
                                   .effort = effort,
                                   .batch_ns = batch_ns,
-                                  .gbs = gbs + i * effort->repetitions};
-    }
-    if (status == BJ_OK)
-        status = bj_native_run_jobs(streamers, sizeof *streamers, count, error);
-    free(streamers);
-    return status;
+                                  .gbs = gbs};
+    return BJ_OK;
 }
 
 /* One of two cpus that count up words of their own. */

@@ -1,10 +1,8 @@
 /* Walks on the real machine, each on its own pinned thread. */
-#include <stdlib.h>
-
 #include "kernels/kernels.h"
 #include "machine/machine_check.h"
 #include "machine/native/native_machine.h"
-#include "machine/native/native_threads.h"
+#include "machine/native/native_mix.h"
 #include "platform/clock.h"
 
 /* A batch covers at least this many loads, so that one interrupt is a small part of it. */
@@ -100,25 +98,18 @@ static bj_status walk_on_thread(bj_native_job *job, bj_error *error) {
     return bj_native_time_batches(job, &batch, who->effort->repetitions, who->ns_per_access, error);
 }
 
-bj_status bj_native_run_walks(bj_machine *machine, const bj_walk *walks, size_t walk_count,
-                              const bj_walk_effort *effort, double *ns_per_access, bj_error *error) {
-    bj_machine_clear_samples(ns_per_access, walk_count * effort->repetitions);
-    double batch_ns;
-    bj_status status = bj_native_warm_up(machine, walks[0].cpu, &batch_ns, error);
-    walker *walkers = calloc(walk_count, sizeof *walkers);
-    if (status == BJ_OK && walkers == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", walk_count);
-    for (size_t i = 0; status == BJ_OK && i < walk_count; i++) {
-        status = bj_machine_check_chains(&walks[i], error);
-        walkers[i] = (walker){.job = {.cpu = walks[i].cpu, .work = walk_on_thread},
-                              .walk = &walks[i],
+size_t bj_native_walk_job_bytes(void) {
+    return sizeof(walker);
+}
+
+bj_status bj_native_make_walk_job(bj_native_job *job, const bj_walk *walk, const bj_walk_effort *effort,
+                                  double batch_ns, double *ns_per_access, bj_error *error) {
+    BJ_TRY(bj_machine_check_chains(walk, error));
+    *(walker *)job = (walker){.job = {.cpu = walk->cpu, .work = walk_on_thread},
+                              .walk = walk,
                               .effort = effort,
                               .batch_ns = batch_ns,
-                              .ns_per_access = ns_per_access + i * effort->repetitions,
-                              .chains = bj_machine_count_chains(&walks[i])};
-    }
-    if (status == BJ_OK)
-        status = bj_native_run_jobs(walkers, sizeof *walkers, walk_count, error);
-    free(walkers);
-    return status;
+                              .ns_per_access = ns_per_access,
+                              .chains = bj_machine_count_chains(walk)};
+    return BJ_OK;
 }

@@ -231,9 +231,9 @@ static bj_status insert_lines(const bj_sim_memory_system *memory, bj_sim_cache *
 
 bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                                 const uint32_t *places, const bj_sim_lap_plan *plan, bj_error *error) {
-    const bj_sim_spec *spec = memory->spec;
+    const bj_sim_spec *spec = cpu->spec;
     size_t count = plan->simulated_from - plan->cold_from;
-    unsigned longest_shift = memory->shapes[spec->cache_count - 1].line_shift;
+    unsigned longest_shift = cpu->caches[spec->cache_count - 1]->shape->line_shift;
     line_list visits = {0}, victims = {0};
     bj_status status =
         list_visits(mapping, longest_shift, places + plan->cold_from, count, plan->distinct, &visits, error);
@@ -241,8 +241,8 @@ bj_status bj_sim_write_cold_lap(bj_sim_memory_system *memory, bj_sim_cpu *cpu, c
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to simulate a walk of %zu places", count);
     bj_sim_empty_caches_of(cpu, spec->cache_count);
     for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++) {
-        const line_list *seen = memory->shapes[i].policy == BJ_SIM_EXCLUSIVE ? &victims : &visits;
-        bool feeds_next = i + 1 < spec->cache_count && memory->shapes[i + 1].policy == BJ_SIM_EXCLUSIVE;
+        const line_list *seen = cpu->caches[i]->shape->policy == BJ_SIM_EXCLUSIVE ? &victims : &visits;
+        bool feeds_next = i + 1 < spec->cache_count && cpu->caches[i + 1]->shape->policy == BJ_SIM_EXCLUSIVE;
         double needed = bj_sim_lines_to_wash_out(spec, i);
         size_t from = feeds_next || (double)seen->count <= needed ? 0 : seen->count - (size_t)needed;
         status = insert_lines(memory, cpu->caches[i], seen, from, feeds_next ? &victims : NULL, error);

@@ -145,6 +145,30 @@ bj_status bj_sim_read_exchange(const bj_json_place *at, json_t *value, bj_sim_sp
     return status;
 }
 
+/* One row of numbers, as many as there are nodes. */
+static bj_status read_link_row(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    bj_sim_spec *spec = target;
+    if (!json_is_array(value) || json_array_size(value) != spec->numa_nodes)
+        return bj_json_expected(at, NULL, "%d times, one for each node", (int)spec->numa_nodes);
+    spec->link_count = index + 1;
+    for (size_t i = 0; i < spec->numa_nodes; i++) {
+        const bj_json_field time = {"", BJ_JSON_NUMBER, &spec->links_ns[index][i], 0.01, 1e6, NULL, 0, false};
+        bj_json_place inner = bj_json_enter_item(at, i);
+        BJ_TRY(bj_json_read_value(&inner, json_array_get(value, i), &time));
+        if (i < index && spec->links_ns[index][i] != spec->links_ns[i][index])
+            return bj_json_expected(&inner, NULL, "the same time both ways, %g", spec->links_ns[i][index]);
+    }
+    return BJ_OK;
+}
+
+bj_status bj_sim_read_links(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    if (value == NULL)
+        return BJ_OK;
+    if (spec->numa_nodes > BJ_SIM_MAX_NODES)
+        return bj_json_expected(at, NULL, "at most %d nodes", BJ_SIM_MAX_NODES);
+    return bj_json_read_items(at, value, spec->numa_nodes, spec->numa_nodes, read_link_row, spec);
+}
+
 static bj_status read_segment(const bj_json_place *at, json_t *value, size_t index, void *target) {
     bj_sim_layer_spec *layer = target;
     bj_sim_segment_spec *segment = &layer->segments[index];
@@ -166,7 +190,7 @@ static bj_status read_layer(const bj_json_place *at, json_t *value, size_t index
     json_t *segments = NULL;
     const bj_json_field fields[] = {
         {"within", BJ_JSON_TEXT, layer->within, 0, 0, NULL, sizeof layer->within, true},
-        {"ranks", BJ_JSON_COUNT, &layer->ranks, 2, 1e6, NULL, 0, true},
+        {"ranks", BJ_JSON_COUNT, &layer->ranks, 2, BJ_SIM_MAX_RANKS, NULL, 0, true},
         {"segments", BJ_JSON_ANY, &segments, 0, 0, NULL, 0, true},
         {"share", BJ_JSON_NUMBER, &layer->share, 0, 100, NULL, 0, false},
     };
@@ -178,12 +202,59 @@ static bj_status read_layer(const bj_json_place *at, json_t *value, size_t index
     return status == BJ_OK ? bj_json_read_items(&inner, segments, 1, BJ_SIM_MAX_SEGMENTS, read_segment, layer) : status;
 }
 
+/* "block": ranks as they come; "cyclic": dealt out to the outermost layer's parts in turn; or a list, by place. */
+static bj_status read_placement(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    static const char *const choices[] = {"block", "cyclic", NULL};
+    size_t count = spec->rank_count,
+           parts = spec->layer_count > 1 ? count / spec->layers[spec->layer_count - 2].ranks : 1;
+    int choice = 0;
+    const bj_json_field field = {.kind = BJ_JSON_CHOICE, .target = &choice, .choices = choices};
+    if (value != NULL && !json_is_array(value) && bj_json_read_value(at, value, &field) != BJ_OK)
+        return bj_json_expected(at, NULL, "\"block\", \"cyclic\" or a list of ranks");
+    for (size_t i = 0; i < count; i++)
+        spec->rank_at[i] = (uint32_t)(choice == 0 ? i : i % (count / parts) * parts + i / (count / parts));
+    if (!json_is_array(value))
+        return BJ_OK;
+    bool seen[BJ_SIM_MAX_RANKS] = {false};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t rank = 0;
+        bj_json_place inner = bj_json_enter_item(at, i);
+        const bj_json_field number = {"", BJ_JSON_COUNT, &rank, 0, (double)count - 1, NULL, 0, false};
+        if (json_array_size(value) != count)
+            return bj_json_expected(at, NULL, "%zu ranks, one a place", count);
+        BJ_TRY(bj_json_read_value(&inner, json_array_get(value, i), &number));
+        if (seen[rank])
+            return bj_json_expected(&inner, NULL, "each rank once");
+        seen[rank] = true;
+        spec->rank_at[i] = (uint32_t)rank;
+    }
+    return BJ_OK;
+}
+
 bj_status bj_sim_read_messages(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
-    json_t *layers = NULL;
-    const bj_json_field fields[] = {{"layers", BJ_JSON_ANY, &layers, 0, 0, NULL, 0, true}};
-    bj_status status = bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
+    json_t *layers = NULL, *placement = NULL;
+    const bj_json_field fields[] = {{"layers", BJ_JSON_ANY, &layers, 0, 0, NULL, 0, true},
+                                    {"placement", BJ_JSON_ANY, &placement, 0, 0, NULL, 0, false}};
+    if (value == NULL)
+        return BJ_OK;
+    BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
     bj_json_place inner = bj_json_enter(at, "layers");
-    return status == BJ_OK ? bj_json_read_items(&inner, layers, 1, BJ_SIM_MAX_LAYERS, read_layer, spec) : status;
+    BJ_TRY(bj_json_read_items(&inner, layers, 1, BJ_SIM_MAX_LAYERS, read_layer, spec));
+    spec->rank_count = spec->layers[spec->layer_count - 1].ranks;
+    inner = bj_json_enter(at, "placement");
+    return read_placement(&inner, placement, spec);
+}
+
+bj_status bj_sim_read_dram(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    bj_sim_dram_spec *dram = &spec->dram;
+    const bj_json_field fields[] = {
+        {"open_rows", BJ_JSON_COUNT, &dram->open_rows, 1, 1e6, NULL, 0, true},
+        {"row_bytes", BJ_JSON_COUNT, &dram->row_bytes, 64, 0x1p30, NULL, 0, false},
+        {"conflict_ns", BJ_JSON_NUMBER, &dram->conflict_ns, 0, 1e6, NULL, 0, false},
+        {"banks", BJ_JSON_COUNT, &dram->banks, 1, 1e6, NULL, 0, false},
+    };
+    *dram = (bj_sim_dram_spec){.row_bytes = 8192, .conflict_ns = 30, .banks = 8};
+    return value == NULL ? BJ_OK : bj_json_read_fields(at, value, fields, FIELD_COUNT(fields));
 }
 
 bj_status bj_sim_read_claims(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {

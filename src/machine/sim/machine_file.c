@@ -26,6 +26,24 @@ static void set_defaults(bj_sim_spec *spec) {
     spec->spike_factor = 10;
 }
 
+size_t bj_sim_find_kind(const bj_sim_spec *spec, size_t position) {
+    size_t kind = 0;
+    while (kind + 1 < spec->kind_count && position >= spec->kinds[kind + 1].first)
+        kind++;
+    return kind;
+}
+
+void bj_sim_see_as_kind(const bj_sim_spec *spec, size_t kind, bj_sim_spec *seen) {
+    *seen = *spec;
+    if (spec->kind_count == 0)
+        return;
+    const bj_sim_kind_spec *own = &spec->kinds[kind];
+    seen->clock_ghz = own->clock_ghz;
+    memcpy(seen->caches, own->caches, sizeof seen->caches);
+    seen->memory_latency_cycles *= own->clock_ghz / spec->clock_ghz;
+    seen->memory_remote_latency_cycles *= own->clock_ghz / spec->clock_ghz;
+}
+
 static bj_status check_cpus(const bj_json_place *at, const bj_sim_spec *spec) {
     const struct {
         const char *name;

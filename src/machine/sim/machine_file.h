@@ -19,7 +19,10 @@ enum {
     BJ_SIM_MAX_REGISTERS = 16,
     BJ_SIM_MAX_UNITS = 8,
     BJ_SIM_MAX_EXCHANGES = 16,
+    BJ_SIM_MAX_KINDS = 8,
+    BJ_SIM_MAX_NODES = 64, /* of `links` */
     BJ_SIM_MAX_LAYERS = 8,
+    BJ_SIM_MAX_RANKS = 4096,
     BJ_SIM_MAX_SEGMENTS = 16,
     BJ_SIM_MAX_CLAIMS = 128,
     BJ_SIM_CLOCKS = 3,
@@ -63,6 +66,13 @@ typedef struct {
     double gbs;
 } bj_sim_domain_spec;
 
+/* Cpus that differ from others: a run of them in tree order. */
+typedef struct {
+    uint64_t first, cpus;
+    double clock_ghz;
+    bj_sim_cache_spec caches[BJ_SIM_MAX_CACHES]; /* all levels: the near ones its own, the others the machine's */
+} bj_sim_kind_spec;
+
 typedef struct {
     char name[BJ_SIM_NAME_ROOM]; /* "int32.add" */
     double latency_cycles, per_cycle, in_flight;
@@ -93,6 +103,12 @@ typedef struct {
     size_t segment_count;
 } bj_sim_layer_spec;
 
+/* Rows that one memory controller keeps open, and what others cost. open_rows 0: no such cost. */
+typedef struct {
+    uint64_t open_rows, row_bytes, banks;
+    double conflict_ns;
+} bj_sim_dram_spec;
+
 typedef struct {
     char name[BJ_SIM_NAME_ROOM];
     char summary[BJ_SIM_SUMMARY_ROOM];
@@ -108,6 +124,8 @@ typedef struct {
     bj_sim_domain_spec domains[BJ_SIM_MAX_DOMAINS];
     size_t domain_count;
     uint64_t misses_in_flight;
+    bj_sim_kind_spec kinds[BJ_SIM_MAX_KINDS];
+    size_t kind_count; /* 0: all cpus are alike */
 
     uint64_t page_bytes, huge_bytes;
     int frames;
@@ -129,13 +147,23 @@ typedef struct {
     bj_sim_named_number exchange_ns[BJ_SIM_MAX_EXCHANGES];
     size_t exchange_count;
     double exchange_overlap;
+    double links_ns[BJ_SIM_MAX_NODES][BJ_SIM_MAX_NODES]; /* node by node */
+    size_t link_count;                                   /* nodes that have links; 0: none given */
     bj_sim_layer_spec layers[BJ_SIM_MAX_LAYERS];
     size_t layer_count;
+    uint32_t rank_at[BJ_SIM_MAX_RANKS]; /* by place: which rank sits there */
+    size_t rank_count;                  /* of all layers; 0: no messages */
+    bj_sim_dram_spec dram;
 
     bj_sim_named_number claims[BJ_SIM_MAX_CLAIMS];
     size_t claim_count;
     double jitter, spike_rate, spike_factor, drift, neighbour;
 } bj_sim_spec;
+
+/* The kind that a cpu is of; 0 where all are alike. */
+size_t bj_sim_find_kind(const bj_sim_spec *spec, size_t position);
+/* The machine as a cpu of that kind sees it: clock, caches, and latencies behind them in cycles of its own. */
+void bj_sim_see_as_kind(const bj_sim_spec *spec, size_t kind, bj_sim_spec *seen);
 
 /* Reads and checks the file; *spec is the caller's to free(). An error is one line: file, place, what was expected. */
 bj_status bj_sim_load_spec(const char *path, bj_sim_spec **spec, bj_error *error) BJ_WARN_UNUSED;

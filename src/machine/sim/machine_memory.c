@@ -101,23 +101,31 @@ static bj_status check_beside(const bj_json_place *at, const bj_sim_cache_spec *
     return BJ_OK;
 }
 
+/* Where a list of caches goes: the machine's, or those of one kind of cpus. */
+typedef struct {
+    const bj_sim_spec *spec;
+    uint64_t cpus; /* that have such caches */
+    bj_sim_cache_spec *caches;
+    size_t count;
+} cache_list;
+
 static bj_status read_cache(const bj_json_place *at, json_t *value, size_t index, void *target) {
     static const char *const indexes[] = {"plain", "hashed", NULL};
     static const char *const mappings[] = {"virtual", "physical", NULL};
     static const char *const replacements[] = {"lru", "plru", "random", NULL};
     static const char *const policies[] = {"neither", "inclusive", "exclusive", NULL};
-    bj_sim_spec *spec = target;
-    bj_sim_cache_spec *cache = &spec->caches[index];
+    cache_list *list = target;
+    bj_sim_cache_spec *cache = &list->caches[index];
     const double level = (double)index + 1;
-    spec->cache_count = index + 1;
-    *cache = (bj_sim_cache_spec){.level = index + 1, .line_bytes = 64, .ways = 8, .shared_by = spec->smt};
+    list->count = index + 1;
+    *cache = (bj_sim_cache_spec){.level = index + 1, .line_bytes = 64, .ways = 8, .shared_by = list->spec->smt};
     const bj_json_field fields[] = {
         {"level", BJ_JSON_COUNT, &cache->level, level, level, NULL, 0, false},
         {"size", BJ_JSON_COUNT, &cache->size_bytes, 64, 0x1p36, NULL, 0, true},
         {"line", BJ_JSON_COUNT, &cache->line_bytes, 16, 4096, NULL, 0, false},
         {"ways", BJ_JSON_COUNT, &cache->ways, 1, BJ_SIM_MAX_WAYS, NULL, 0, false},
         {"latency", BJ_JSON_NUMBER, &cache->latency_cycles, 0.1, MOST_CYCLES, NULL, 0, true},
-        {"shared_by", BJ_JSON_COUNT, &cache->shared_by, 1, (double)spec->cpus, NULL, 0, false},
+        {"shared_by", BJ_JSON_COUNT, &cache->shared_by, 1, (double)list->cpus, NULL, 0, false},
         {"index", BJ_JSON_CHOICE, &cache->index, 0, 0, indexes, 0, false},
         {"mapped", BJ_JSON_CHOICE, &cache->mapped, 0, 0, mappings, 0, false},
         {"replacement", BJ_JSON_CHOICE, &cache->replacement, 0, 0, replacements, 0, false},
@@ -129,15 +137,65 @@ static bj_status read_cache(const bj_json_place *at, json_t *value, size_t index
         status = check_cache(at, cache);
     if (status == BJ_OK)
         status = check_beside(at, cache, index > 0 ? cache - 1 : NULL);
-    if (status == BJ_OK && spec->cpus % cache->shared_by != 0)
-        status = bj_json_expected(at, NULL, "shared_by to divide cpus (%" PRIu64 ")", spec->cpus);
-    if (status == BJ_OK && cache->line_bytes > spec->page_bytes)
+    if (status == BJ_OK && list->cpus % cache->shared_by != 0)
+        status = bj_json_expected(at, NULL, "shared_by to divide cpus (%" PRIu64 ")", list->cpus);
+    if (status == BJ_OK && cache->line_bytes > list->spec->page_bytes)
         status = bj_json_expected(at, NULL, "a line no longer than a page");
     return status;
 }
 
 bj_status bj_sim_read_caches(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
-    return bj_json_read_items(at, value, 1, BJ_SIM_MAX_CACHES, read_cache, spec);
+    cache_list list = {.spec = spec, .cpus = spec->cpus, .caches = spec->caches};
+    bj_status status = bj_json_read_items(at, value, 1, BJ_SIM_MAX_CACHES, read_cache, &list);
+    spec->cache_count = list.count;
+    return status;
+}
+
+/* What the near levels of a kind must be beside the machine's. */
+static bj_status check_kind(const bj_json_place *at, const bj_sim_spec *spec, const bj_sim_kind_spec *kind,
+                            size_t near_count) {
+    for (size_t i = 0; i < near_count; i++) {
+        if (kind->caches[i].line_bytes != spec->caches[i].line_bytes)
+            return bj_json_expected(at, NULL, "lines of %" PRIu64 " bytes, as all cpus have",
+                                    spec->caches[i].line_bytes);
+        if (kind->first % kind->caches[i].shared_by != 0)
+            return bj_json_expected(at, NULL, "cpus of the kinds before to be a multiple of shared_by");
+    }
+    if (near_count > 0 && near_count < spec->cache_count)
+        return check_beside(at, &kind->caches[near_count], &kind->caches[near_count - 1]);
+    return BJ_OK;
+}
+
+static bj_status read_kind(const bj_json_place *at, json_t *value, size_t index, void *target) {
+    bj_sim_spec *spec = target;
+    bj_sim_kind_spec *kind = &spec->kinds[index];
+    json_t *caches = NULL;
+    kind->first = index > 0 ? kind[-1].first + kind[-1].cpus : 0;
+    kind->clock_ghz = spec->clock_ghz;
+    memcpy(kind->caches, spec->caches, sizeof kind->caches);
+    const bj_json_field fields[] = {
+        {"cpus", BJ_JSON_COUNT, &kind->cpus, 1, (double)spec->cpus, NULL, 0, true},
+        {"clock_ghz", BJ_JSON_NUMBER, &kind->clock_ghz, 0.001, 100, NULL, 0, false},
+        {"caches", BJ_JSON_ANY, &caches, 0, 0, NULL, 0, false},
+    };
+    spec->kind_count = index + 1;
+    BJ_TRY(bj_json_read_fields(at, value, fields, FIELD_COUNT(fields)));
+    /* A level that cpus of other kinds share as well takes as long for all of them; others keep pace with the core. */
+    for (size_t i = 0; i < spec->cache_count; i++)
+        if (kind->first % kind->caches[i].shared_by != 0 || kind->cpus % kind->caches[i].shared_by != 0)
+            kind->caches[i].latency_cycles *= kind->clock_ghz / spec->clock_ghz;
+    cache_list list = {.spec = spec, .cpus = kind->cpus, .caches = kind->caches};
+    bj_json_place inner = bj_json_enter(at, "caches");
+    BJ_TRY(bj_json_read_items(&inner, caches, 0, spec->cache_count, read_cache, &list));
+    return check_kind(at, spec, kind, list.count);
+}
+
+bj_status bj_sim_read_kinds(const bj_json_place *at, json_t *value, bj_sim_spec *spec) {
+    BJ_TRY(bj_json_read_items(at, value, 0, BJ_SIM_MAX_KINDS, read_kind, spec));
+    const bj_sim_kind_spec *last = &spec->kinds[spec->kind_count > 0 ? spec->kind_count - 1 : 0];
+    if (spec->kind_count > 0 && last->first + last->cpus != spec->cpus)
+        return bj_json_expected(at, NULL, "the cpus of all kinds to be %" PRIu64 " in all", spec->cpus);
+    return BJ_OK;
 }
 
 static bj_status read_domain(const bj_json_place *at, json_t *value, size_t index, void *target) {

@@ -14,6 +14,7 @@ typedef bj_status bj_sim_read_section(const bj_json_place *at, json_t *value, bj
     SECTION(numbering)                                                                                                 \
     SECTION(page)                                                                                                      \
     SECTION(caches)                                                                                                    \
+    SECTION(kinds)                                                                                                     \
     SECTION(memory)                                                                                                    \
     SECTION(tlbs)                                                                                                      \
     SECTION(prefetchers)                                                                                               \
@@ -23,7 +24,9 @@ typedef bj_status bj_sim_read_section(const bj_json_place *at, json_t *value, bj
     SECTION(scheduler)                                                                                                 \
     SECTION(clocks)                                                                                                    \
     SECTION(exchange)                                                                                                  \
+    SECTION(links)                                                                                                     \
     SECTION(messages)                                                                                                  \
+    SECTION(dram)                                                                                                      \
     SECTION(claims)                                                                                                    \
     SECTION(noise)
 

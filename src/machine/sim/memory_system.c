@@ -22,19 +22,32 @@ static bool is_simple(const bj_sim_spec *spec) {
     return simple;
 }
 
+/* The machine as each kind of cpu sees it, and the shapes of its caches. */
+static bool make_kinds(bj_sim_memory_system *memory) {
+    memory->simple = memory->independent = true;
+    for (size_t k = 0; k < memory->kind_count; k++) {
+        bj_sim_spec *seen = memory->as_kind[k] = malloc(sizeof *seen);
+        if (seen == NULL)
+            return false;
+        bj_sim_see_as_kind(memory->spec, k, seen);
+        memory->simple = memory->simple && is_simple(seen);
+        memory->independent = memory->independent && has_independent_levels(seen);
+        for (size_t i = 0; i < seen->cache_count; i++)
+            memory->shapes[k][i] = bj_sim_make_cache_shape(&seen->caches[i]);
+    }
+    return true;
+}
+
 bj_status bj_sim_open_memory_system(bj_sim_memory_system *memory, const bj_sim_spec *spec, const bj_sim_space *space,
                                     uint64_t seed, bj_error *error) {
     *memory = (bj_sim_memory_system){.spec = spec,
                                      .space = space,
-                                     .random_state = bj_random_mix(seed, 0) | 1,
-                                     .simple = is_simple(spec),
-                                     .independent = has_independent_levels(spec)};
-    bool have_memory = (memory->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL;
+                                     .kind_count = spec->kind_count > 0 ? spec->kind_count : 1,
+                                     .random_state = bj_random_mix(seed, 0) | 1};
+    bool have_memory = (memory->cpus = calloc(spec->cpus, sizeof(bj_sim_cpu *))) != NULL && make_kinds(memory);
     for (size_t i = 0; i < spec->cache_count; i++) {
-        size_t instances = spec->cpus / spec->caches[i].shared_by;
-        memory->shapes[i] = bj_sim_make_cache_shape(&spec->caches[i]);
-        memory->instances[i] = calloc(instances, sizeof(bj_sim_cache));
-        memory->open_instances[i] = calloc(instances, sizeof(uint32_t));
+        memory->instances[i] = calloc(spec->cpus, sizeof(bj_sim_cache));
+        memory->open_instances[i] = calloc(spec->cpus, sizeof(uint32_t));
         have_memory = have_memory && memory->instances[i] != NULL && memory->open_instances[i] != NULL;
     }
     if (have_memory)
@@ -56,18 +69,23 @@ void bj_sim_close_memory_system(bj_sim_memory_system *memory) {
             bj_sim_close_tlb(&memory->cpus[i]->tlbs[j]);
         free(memory->cpus[i]);
     }
+    for (size_t i = 0; i < memory->kind_count; i++)
+        free(memory->as_kind[i]);
     free(memory->cpus);
     *memory = (bj_sim_memory_system){.spec = spec};
 }
 
+/* Instances begin at multiples of their number of cpus, those of a kind too (machine_memory.c checks it). */
 static bj_status get_instance(bj_sim_memory_system *memory, size_t level, size_t position, bj_sim_cache **cache,
                               bj_error *error) {
-    size_t which = position / memory->spec->caches[level].shared_by;
-    *cache = &memory->instances[level][which];
+    size_t kind = bj_sim_find_kind(memory->spec, position);
+    size_t shared_by = memory->as_kind[kind]->caches[level].shared_by;
+    size_t first = position / shared_by * shared_by;
+    *cache = &memory->instances[level][first];
     if ((*cache)->tags != NULL)
         return BJ_OK;
-    BJ_TRY(bj_sim_open_cache(*cache, &memory->shapes[level], &memory->random_state, error));
-    memory->open_instances[level][memory->open_count[level]++] = (uint32_t)which;
+    BJ_TRY(bj_sim_open_cache(*cache, &memory->shapes[kind][level], &memory->random_state, error));
+    memory->open_instances[level][memory->open_count[level]++] = (uint32_t)first;
     return BJ_OK;
 }
 
@@ -78,6 +96,7 @@ bj_status bj_sim_get_cpu(bj_sim_memory_system *memory, size_t position, bj_sim_c
         if (made == NULL)
             return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated cpu");
         made->position = position;
+        made->spec = memory->as_kind[bj_sim_find_kind(spec, position)];
         bj_status status = BJ_OK;
         for (size_t i = 0; status == BJ_OK && i < spec->cache_count; i++)
             status = get_instance(memory, i, position, &made->caches[i], error);
@@ -109,31 +128,32 @@ void bj_sim_empty_all_caches(bj_sim_memory_system *memory) {
 
 void bj_sim_set_neighbour_share(bj_sim_memory_system *memory, double share) {
     size_t last = memory->spec->cache_count - 1;
-    bj_sim_cache_shape *shape = &memory->shapes[last];
-    uint32_t taken = (uint32_t)(share * shape->ways * 256);
-    /* Rounding up in some sets must leave one way everywhere. */
-    uint32_t most = (shape->ways - 1) * 256;
-    taken = taken > most ? most : taken;
-    bool grew = taken > shape->taken_256ths;
-    shape->taken_256ths = taken;
+    bool grew = false;
+    for (size_t kind = 0; kind < memory->kind_count; kind++) {
+        bj_sim_cache_shape *shape = &memory->shapes[kind][last];
+        uint32_t taken = (uint32_t)(share * shape->ways * 256);
+        /* Rounding up in some sets must leave one way everywhere. */
+        uint32_t most = (shape->ways - 1) * 256;
+        taken = taken > most ? most : taken;
+        grew = grew || taken > shape->taken_256ths;
+        shape->taken_256ths = taken;
+    }
     for (size_t i = 0; grew && i < memory->open_count[last]; i++)
         bj_sim_shrink_cache(&memory->instances[last][memory->open_instances[last][i]]);
 }
 
 /* Takes the line out of every nearer cache below this instance. */
 static void invalidate_nearer(bj_sim_memory_system *memory, const bj_sim_cpu *cpu, size_t level, uint32_t line) {
-    const bj_sim_spec *spec = memory->spec;
-    uint64_t first = (uint64_t)line << memory->shapes[level].line_shift;
+    const bj_sim_cache_spec *outer = &cpu->spec->caches[level];
+    uint64_t first = (uint64_t)line << cpu->caches[level]->shape->line_shift;
     uint64_t first_physical = bj_sim_translate(memory->space, first);
-    size_t outer = cpu->position / spec->caches[level].shared_by;
     for (size_t i = 0; i < level; i++) {
-        const bj_sim_cache_shape *shape = &memory->shapes[i];
-        size_t per_outer = spec->caches[level].shared_by / spec->caches[i].shared_by;
         for (size_t j = 0; j < memory->open_count[i]; j++) {
-            if (memory->open_instances[i][j] / per_outer != outer)
+            if (memory->open_instances[i][j] / outer->shared_by != cpu->position / outer->shared_by)
                 continue;
             bj_sim_cache *cache = &memory->instances[i][memory->open_instances[i][j]];
-            for (uint64_t at = 0; at < spec->caches[level].line_bytes; at += spec->caches[i].line_bytes) {
+            const bj_sim_cache_shape *shape = cache->shape;
+            for (uint64_t at = 0; at < outer->line_bytes; at += UINT64_C(1) << shape->line_shift) {
                 uint32_t set = bj_sim_pick_set(shape, first + at, first_physical + at);
                 int way = bj_sim_find_line(cache, set, (uint32_t)((first + at) >> shape->line_shift));
                 if (way >= 0)
@@ -146,13 +166,13 @@ static void invalidate_nearer(bj_sim_memory_system *memory, const bj_sim_cpu *cp
 /* The line has left `level`: what that means for nearer levels, and for an exclusive one behind. */
 static void settle_evicted(bj_sim_memory_system *memory, bj_sim_cpu *cpu, size_t level, uint32_t line) {
     while (line != BJ_SIM_NO_LINE) {
-        if (memory->shapes[level].policy == BJ_SIM_INCLUSIVE)
+        if (cpu->caches[level]->shape->policy == BJ_SIM_INCLUSIVE)
             invalidate_nearer(memory, cpu, level, line);
         level++;
-        if (level == memory->spec->cache_count || memory->shapes[level].policy != BJ_SIM_EXCLUSIVE)
+        if (level == memory->spec->cache_count || cpu->caches[level]->shape->policy != BJ_SIM_EXCLUSIVE)
             return;
-        uint64_t address = (uint64_t)line << memory->shapes[level].line_shift;
-        uint32_t set = bj_sim_pick_set(&memory->shapes[level], address, bj_sim_translate(memory->space, address));
+        uint64_t address = (uint64_t)line << cpu->caches[level]->shape->line_shift;
+        uint32_t set = bj_sim_pick_set(cpu->caches[level]->shape, address, bj_sim_translate(memory->space, address));
         int way = bj_sim_find_line(cpu->caches[level], set, line);
         if (way >= 0) {
             bj_sim_touch_way(cpu->caches[level], set, way);
@@ -169,7 +189,7 @@ static unsigned fetch(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t ad
     uint32_t sets[BJ_SIM_MAX_CACHES];
     unsigned found = nearest;
     for (; found < count; found++) {
-        const bj_sim_cache_shape *shape = &memory->shapes[found];
+        const bj_sim_cache_shape *shape = cpu->caches[found]->shape;
         sets[found] = bj_sim_pick_set(shape, address, physical);
         int way = bj_sim_find_line(cpu->caches[found], sets[found], (uint32_t)(address >> shape->line_shift));
         if (way < 0)
@@ -181,7 +201,7 @@ static unsigned fetch(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t ad
         break;
     }
     for (unsigned level = found; level-- > nearest;) {
-        const bj_sim_cache_shape *shape = &memory->shapes[level];
+        const bj_sim_cache_shape *shape = cpu->caches[level]->shape;
         if (shape->policy == BJ_SIM_EXCLUSIVE && level != nearest)
             continue;
         uint32_t line = (uint32_t)(address >> shape->line_shift);
@@ -190,10 +210,11 @@ static unsigned fetch(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t ad
     return found;
 }
 
+/* Lines are as long for every kind of cpu. */
 static bj_sim_prefetch_rules rules_of(const bj_sim_memory_system *memory) {
     return (bj_sim_prefetch_rules){
         .prefetchers = memory->spec->prefetchers,
-        .line_shift = memory->shapes[0].line_shift,
+        .line_shift = memory->shapes[0][0].line_shift,
         .page_shift = memory->space->page_shift,
         .level_count = (unsigned)memory->spec->cache_count,
     };
@@ -249,9 +270,9 @@ static void look_up_pages(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, c
 
 /* One level's part of the requests through[0 .. count): those that it lets through stay in the list. Counts hits of
  * loads, and notes their level unless `levels` is NULL. */
-static size_t pass_level(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, const block *prepared, size_t level,
-                         uint8_t *through, size_t count, uint8_t *levels) {
-    const bj_sim_cache_shape *shape = &memory->shapes[level];
+static size_t pass_level(bj_sim_cpu *cpu, const block *prepared, size_t level, uint8_t *through, size_t count,
+                         uint8_t *levels) {
+    const bj_sim_cache_shape *shape = cpu->caches[level]->shape;
     bj_sim_cache *cache = cpu->caches[level];
     uint32_t lines[MOST_REQUESTS], sets[MOST_REQUESTS];
     uint8_t hits[MOST_REQUESTS];
@@ -306,7 +327,7 @@ static void load_by_levels(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, 
         through[i] = (uint8_t)i;
     size_t level = nearest;
     for (; level < spec->cache_count && count > 0; level++) {
-        count = pass_level(memory, cpu, prepared, level, through, count, levels);
+        count = pass_level(cpu, prepared, level, through, count, levels);
         if (level == 0 && (spec->prefetchers & (BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT)) != 0)
             count = add_neighbours(memory, prepared, through, count);
     }

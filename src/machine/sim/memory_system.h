@@ -18,6 +18,7 @@ typedef struct {
 
 typedef struct {
     size_t position;                         /* in tree order */
+    const bj_sim_spec *spec;                 /* the machine as this kind of cpu sees it */
     bj_sim_cache *caches[BJ_SIM_MAX_CACHES]; /* the instances it uses */
     bj_sim_tlb tlbs[BJ_SIM_MAX_TLBS];
     bj_sim_prefetch_state prefetch;
@@ -26,9 +27,12 @@ typedef struct {
 
 typedef struct {
     const bj_sim_spec *spec;
+    bj_sim_spec *as_kind[BJ_SIM_MAX_KINDS]; /* the machine as each kind of cpu sees it */
+    size_t kind_count;                      /* at least one */
     const bj_sim_space *space;
-    bj_sim_cache_shape shapes[BJ_SIM_MAX_CACHES];
-    bj_sim_cache *instances[BJ_SIM_MAX_CACHES]; /* opened when first used: tags NULL until then */
+    bj_sim_cache_shape shapes[BJ_SIM_MAX_KINDS][BJ_SIM_MAX_CACHES];
+    /* By the tree position of the first cpu that uses it; opened when first used: tags NULL until then. */
+    bj_sim_cache *instances[BJ_SIM_MAX_CACHES];
     uint32_t *open_instances[BJ_SIM_MAX_CACHES];
     size_t open_count[BJ_SIM_MAX_CACHES];
     bj_sim_cpu **cpus; /* by tree position, made when first used */

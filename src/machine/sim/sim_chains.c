@@ -18,9 +18,10 @@ static const bj_sim_op_spec *find_op(const bj_sim_spec *spec, const char *type, 
     return NULL;
 }
 
-static void take_samples(bj_sim_machine *self, double cycles, unsigned repetitions, double *ns) {
+static void take_samples(bj_sim_machine *self, size_t position, double cycles, unsigned repetitions, double *ns) {
+    double clock_ghz = self->memory.as_kind[bj_sim_find_kind(self->spec, position)]->clock_ghz;
     for (unsigned i = 0; i < repetitions; i++) {
-        ns[i] = bj_sim_add_noise(&self->noise, cycles / self->spec->clock_ghz, self->clock_s);
+        ns[i] = bj_sim_add_noise(&self->noise, cycles / clock_ghz, self->clock_s);
         self->clock_s += ns[i] * STEPS * 1e-9;
     }
 }
@@ -56,7 +57,7 @@ bj_status bj_sim_run_chains(bj_machine *machine, const bj_chain *chains, size_t 
         if (status == BJ_OK)
             status = count_step_cycles(self, &chains[i], &cycles, error);
         if (status == BJ_OK)
-            take_samples(self, cycles, repetitions, ns_per_step + i * repetitions);
+            take_samples(self, position, cycles, repetitions, ns_per_step + i * repetitions);
     }
     return status;
 }
@@ -91,7 +92,7 @@ bj_status bj_sim_run_live(bj_machine *machine, const bj_live *lives, size_t coun
             status = bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s has no registers for the type %s", self->where,
                                        lives[i].type);
         if (status == BJ_OK)
-            take_samples(self, count_addition_cycles(spec, &lives[i], registers->value), repetitions,
+            take_samples(self, position, count_addition_cycles(spec, &lives[i], registers->value), repetitions,
                          ns_per_addition + i * repetitions);
     }
     return status;

@@ -23,11 +23,15 @@ void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches) {
     }
 }
 
+double bj_known_caches_find_nearer(const bj_known_caches *caches, size_t level) {
+    double nearer = 0;
+    for (size_t i = 0; i < level; i++)
+        nearer = fmax(nearer, caches->holds_bytes[i]);
+    return nearer;
+}
+
 double bj_known_caches_largest(const bj_known_caches *caches) {
-    double largest = 0;
-    for (size_t i = 0; i < caches->count; i++)
-        largest = fmax(largest, caches->holds_bytes[i]);
-    return largest;
+    return bj_known_caches_find_nearer(caches, caches->count);
 }
 
 double bj_known_caches_find_latency(const bj_answers *earlier, size_t level) {

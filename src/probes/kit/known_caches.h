@@ -13,6 +13,8 @@ typedef struct {
 } bj_known_caches;
 
 void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches);
+/* The most that a level nearer than this one (from 0) may hold. */
+double bj_known_caches_find_nearer(const bj_known_caches *caches, size_t level);
 /* The most that any level may hold. */
 double bj_known_caches_largest(const bj_known_caches *caches);
 /* Latency of a level (from 1) in ns; that of memory where there is none of the level. NaN: neither is known. */

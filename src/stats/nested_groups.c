@@ -1,0 +1,328 @@
+#include "stats/nested_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+
+/* A level may leave out some items, such as cores that are slower with each other than with anybody; with more than a
+ * quarter out it is the odd groups that noise makes. A level has several groups, but for three items, which cannot. */
+static const double LEAST_COVERED = 0.75;
+enum { ITEMS_OF_SEVERAL_GROUPS = 4 };
+/* Pairs on the wrong side: single ones are disturbed, more are no cliques. */
+static const double MOST_ASTRAY = 0.1;
+/* Another jump of at least this share of the first, with few links of all between them, is the same level: a few items
+ * were joined late, since their pairs were disturbed. */
+static const double LATE_RISE = 0.5, FEW_LINKS = 0.05;
+/* Distances that differ by less than the tenth within which a latency is promised are the same. */
+static const double LEAST_RISE = 0.0953; /* ln 1.1 */
+/* Chance of a level where there is none; a tree has a handful of levels to be tested. */
+static const double SIGNIFICANT = 0.02;
+/* Distances that differ by less are the same. */
+static const double ROUNDING = 1e-6;
+/* Draws of the null, fewer for many items, since each costs their square; of still more items a part is drawn. The
+ * least can show a chance of 1 in 61. */
+enum { DRAWS_MOST = 199, DRAWS_LEAST = 60, NULL_ITEMS_MOST = 256 };
+static const double DRAW_CELLS = 4e6;
+
+/* One level's items with their pairs, and the links between them. */
+typedef struct {
+    size_t count;
+    bj_distance *pairs; /* between items of this level */
+    size_t pair_count;
+    bj_link *links;
+    size_t link_count;
+    size_t *root; /* scratch: union-find over the items */
+    size_t *size;
+} view;
+
+typedef struct {
+    size_t links;  /* made before the jump */
+    double rise;   /* from the last of them to the next */
+    double height; /* that over the standard deviation of distances within groups and of those between them */
+} jump;
+
+static size_t find_root(size_t *root, size_t item) {
+    while (root[item] != item)
+        item = root[item] = root[root[item]];
+    return item;
+}
+
+static void restart(view *at) {
+    for (size_t i = 0; i < at->count; i++) {
+        at->root[i] = i;
+        at->size[i] = 1;
+    }
+}
+
+/* Makes the i-th link; *covered counts items in groups of several, *groups those groups. */
+static void follow_link(view *at, size_t i, size_t *covered, size_t *groups) {
+    size_t a = find_root(at->root, at->links[i].a), b = find_root(at->root, at->links[i].b);
+    *covered += (at->size[a] == 1) + (at->size[b] == 1);
+    *groups += at->size[a] == 1 && at->size[b] == 1;
+    *groups -= at->size[a] > 1 && at->size[b] > 1;
+    at->root[b] = a;
+    at->size[a] += at->size[b];
+}
+
+static bool may_be_level(const view *at, size_t covered, size_t groups) {
+    if (at->count < ITEMS_OF_SEVERAL_GROUPS)
+        return groups == 1;
+    return groups >= 2 && (double)covered >= LEAST_COVERED * (double)at->count;
+}
+
+/* Distances of one side: within groups, or between them. */
+typedef struct {
+    double count, sum, squares;
+} side;
+
+static double sum_deviations(const side *of) {
+    return of->count > 0 ? fmax(of->squares - of->sum * of->sum / of->count, 0) : 0;
+}
+
+/* Jumps in the heights, in `jumps` (room for every link), the first `*count` of which may be levels. *any: the largest
+ * of all that rise so far at least, level or not. */
+static void list_jumps(view *at, double least_rise, jump *jumps, size_t *count, double *any) {
+    size_t covered = 0, groups = 0;
+    side within = {0}, across = {0};
+    restart(at);
+    for (size_t i = 0; i < at->link_count; i++) {
+        const bj_link *link = &at->links[i];
+        across.count += (double)link->pairs;
+        across.sum += link->height * (double)link->pairs;
+        across.squares += link->squares;
+    }
+    *count = 0;
+    *any = 0;
+    for (size_t i = 0; i + 1 < at->link_count; i++) {
+        const bj_link *link = &at->links[i];
+        double pairs = (double)link->pairs, sum = link->height * pairs;
+        follow_link(at, i, &covered, &groups);
+        within = (side){within.count + pairs, within.sum + sum, within.squares + link->squares};
+        across = (side){across.count - pairs, across.sum - sum, across.squares - link->squares};
+        double residual = sqrt((sum_deviations(&within) + sum_deviations(&across)) / (within.count + across.count));
+        double rise = link[1].height - link->height;
+        jump one = {.links = i + 1, .rise = rise, .height = rise / fmax(residual, ROUNDING)};
+        *any = fmax(*any, rise >= least_rise ? one.height : 0);
+        if (may_be_level(at, covered, groups))
+            jumps[(*count)++] = one;
+    }
+}
+
+static double find_largest(const jump *jumps, size_t count) {
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, jumps[i].height);
+    return largest;
+}
+
+static bj_status link_pairs(view *at, bj_error *error) {
+    return bj_stats_link_average(at->count, at->pairs, at->pair_count, at->links, &at->link_count, error);
+}
+
+/* What jumps are worth: `draws` largest jumps of levels, and of any kind, when all distances are one normal
+ * distribution. */
+typedef struct {
+    double *level, *any;
+    size_t draws;
+} null_draws;
+
+static double find_p(const double *null, size_t draws, double height) {
+    size_t as_high = 0;
+    for (size_t i = 0; i < draws; i++)
+        as_high += null[i] >= height;
+    return (double)(as_high + 1) / (double)(draws + 1);
+}
+
+/* Pairs as dense as the level's among NULL_ITEMS_MOST items, in a path so that all are connected. The largest jump of
+ * more items is smaller, so that this errs on the safe side. */
+static void thin_out(const view *at, bj_random *random, view *null) {
+    null->count = NULL_ITEMS_MOST;
+    null->pair_count = (size_t)((double)at->pair_count * NULL_ITEMS_MOST / (double)at->count);
+    for (size_t i = 0; i < null->pair_count; i++) {
+        size_t a = i % null->count, b = i < null->count ? (i + 1) % null->count : bj_random_below(random, null->count);
+        null->pairs[i] = (bj_distance){.a = a, .b = a == b ? (b + 1) % null->count : b};
+    }
+}
+
+static bj_status draw_null(const view *at, jump *jumps, bj_random *random, null_draws *null, bj_error *error) {
+    bj_status status = BJ_OK;
+    view other = *at;
+    other.pairs = malloc(at->pair_count * sizeof *other.pairs);
+    other.links = malloc(at->count * sizeof *other.links);
+    if (other.pairs == NULL || other.links == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu distances", at->pair_count);
+    else if (at->count > NULL_ITEMS_MOST)
+        thin_out(at, random, &other);
+    else
+        memcpy(other.pairs, at->pairs, at->pair_count * sizeof *other.pairs);
+    for (size_t draw = 0; draw < null->draws && status == BJ_OK; draw++) {
+        size_t count = 0;
+        for (size_t i = 0; i < other.pair_count; i++)
+            other.pairs[i].distance = bj_random_normal(random);
+        status = link_pairs(&other, error);
+        if (status == BJ_OK)
+            list_jumps(&other, 0, jumps, &count, &null->any[draw]);
+        null->level[draw] = find_largest(jumps, count);
+    }
+    free(other.pairs);
+    free(other.links);
+    return status;
+}
+
+/* The groups after so many links, numbered from 0. */
+static void take_groups(view *at, size_t links, size_t *group_of, size_t *group_count) {
+    size_t covered = 0, groups = 0;
+    restart(at);
+    for (size_t i = 0; i < links; i++)
+        follow_link(at, i, &covered, &groups);
+    *group_count = 0;
+    for (size_t i = 0; i < at->count; i++)
+        if (find_root(at->root, i) == i)
+            group_of[i] = (*group_count)++;
+    for (size_t i = 0; i < at->count; i++)
+        group_of[i] = group_of[find_root(at->root, i)];
+}
+
+/* Whether near pairs lie within groups and far ones between them, but for a few; fills in both means. */
+static bool are_cliques(const view *at, size_t links, const size_t *group_of, bj_group_level *level) {
+    double middle = (at->links[links - 1].height + at->links[links].height) / 2;
+    double within = 0, within_far = 0, near = 0, near_across = 0, across = 0;
+    level->inside = level->across = 0;
+    for (size_t i = 0; i < at->pair_count; i++) {
+        const bj_distance *pair = &at->pairs[i];
+        bool together = group_of[pair->a] == group_of[pair->b], is_near = pair->distance < middle;
+        within += together;
+        within_far += together && !is_near;
+        near += is_near;
+        near_across += is_near && !together;
+        across += !together;
+        *(together ? &level->inside : &level->across) += pair->distance;
+    }
+    level->inside /= within;
+    level->across /= across;
+    return within_far <= MOST_ASTRAY * within && near_across <= MOST_ASTRAY * near;
+}
+
+/* The innermost jump that the null does not show and whose groups are cliques, moved out past a few late links; its
+ * groups are in group_of. NULL: none. *seen: whether the null does not show one, cliques or not. */
+static const jump *choose_jump(view *at, const jump *jumps, size_t count, const null_draws *null, size_t *group_of,
+                               bj_group_level *level, bool *seen) {
+    const jump *chosen = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (jumps[i].rise < LEAST_RISE || find_p(null->level, null->draws, jumps[i].height) > SIGNIFICANT)
+            continue;
+        *seen = true;
+        if (chosen != NULL && (double)(jumps[i].links - chosen->links) > FEW_LINKS * (double)at->count)
+            break;
+        if (chosen != NULL && jumps[i].rise < LATE_RISE * chosen->rise)
+            continue;
+        take_groups(at, jumps[i].links, group_of, &level->group_count);
+        if (are_cliques(at, jumps[i].links, group_of, level))
+            chosen = &jumps[i];
+    }
+    if (chosen != NULL) {
+        take_groups(at, chosen->links, group_of, &level->group_count);
+        (void)are_cliques(at, chosen->links, group_of, level);
+        level->p = find_p(null->level, null->draws, chosen->height);
+    }
+    return chosen;
+}
+
+/* The items of the level before become groups, whose pairs are those of the next. */
+static void step_out(view *at, const size_t *group_of, size_t group_count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < at->pair_count; i++) {
+        bj_distance pair = at->pairs[i];
+        pair.a = group_of[pair.a];
+        pair.b = group_of[pair.b];
+        if (pair.a != pair.b)
+            at->pairs[kept++] = pair;
+    }
+    at->pair_count = kept;
+    at->count = group_count;
+}
+
+static size_t count_draws(size_t items) {
+    double draws = DRAW_CELLS / ((double)items * (double)items);
+    return draws > DRAWS_MOST ? DRAWS_MOST : draws < DRAWS_LEAST ? DRAWS_LEAST : (size_t)draws;
+}
+
+/* Looks for one level; *found: whether there is one, and the view is of its groups. */
+static bj_status find_level(view *at, bj_random *random, bj_nested_groups *nested, size_t item_count, bool *found,
+                            bj_error *error) {
+    *found = false;
+    size_t count = 0;
+    double any = 0;
+    null_draws null = {.draws = count_draws(at->count)};
+    BJ_TRY(link_pairs(at, error));
+    if (at->count < 3 || at->link_count + 1 < at->count)
+        return BJ_OK;
+    jump *jumps = malloc(at->count * sizeof *jumps);
+    size_t *group_of = malloc(at->count * sizeof *group_of);
+    bj_group_level level = {.group_of = malloc(item_count * sizeof *level.group_of)};
+    null.level = malloc(2 * null.draws * sizeof *null.level);
+    bj_status status = BJ_OK;
+    if (!jumps || !group_of || !level.group_of || !null.level) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", at->count);
+    } else {
+        null.any = null.level + null.draws;
+        status = draw_null(at, jumps, random, &null, error);
+    }
+    if (status == BJ_OK) {
+        list_jumps(at, LEAST_RISE, jumps, &count, &any);
+        nested->not_a_tree = find_p(null.any, null.draws, any) <= SIGNIFICANT;
+        *found = choose_jump(at, jumps, count, &null, group_of, &level, &nested->not_a_tree) != NULL;
+    }
+    if (*found) {
+        const bj_group_level *before = nested->level_count > 0 ? &nested->levels[nested->level_count - 1] : NULL;
+        for (size_t i = 0; i < item_count; i++)
+            level.group_of[i] = group_of[before != NULL ? before->group_of[i] : i];
+        step_out(at, group_of, level.group_count);
+        nested->levels[nested->level_count++] = level;
+        nested->not_a_tree = false;
+    } else {
+        free(level.group_of);
+    }
+    free(null.level);
+    free(group_of);
+    free(jumps);
+    return status;
+}
+
+bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
+                               bj_nested_groups *nested, bj_error *error) {
+    *nested = (bj_nested_groups){0};
+    if (item_count < 2 || distance_count == 0)
+        return BJ_OK;
+    bj_random random;
+    bj_random_seed(&random, seed);
+    view at = {.count = item_count,
+               .pairs = malloc(distance_count * sizeof *at.pairs),
+               .pair_count = distance_count,
+               .links = malloc(item_count * sizeof *at.links),
+               .root = malloc(item_count * sizeof *at.root),
+               .size = malloc(item_count * sizeof *at.size)};
+    bj_status status = BJ_OK;
+    if (!at.pairs || !at.links || !at.root || !at.size)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", item_count);
+    else
+        memcpy(at.pairs, distances, distance_count * sizeof *at.pairs);
+    bool found = true;
+    while (status == BJ_OK && found && nested->level_count < BJ_GROUP_LEVELS_MAX)
+        status = find_level(&at, &random, nested, item_count, &found, error);
+    free(at.pairs);
+    free(at.links);
+    free(at.root);
+    free(at.size);
+    if (status != BJ_OK)
+        bj_stats_free_nested_groups(nested);
+    return status;
+}
+
+void bj_stats_free_nested_groups(bj_nested_groups *nested) {
+    for (size_t i = 0; i < nested->level_count; i++)
+        free(nested->levels[i].group_of);
+    *nested = (bj_nested_groups){0};
+}

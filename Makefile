@@ -152,7 +152,7 @@ help:
 	@echo "make goldens        renew the pinned answers of tests/golden/; the diff belongs to the change that made it"
 	@echo "make sensitivity    what happens when a constant of an analysis is 20% off"
 	@echo "make bench          what a run costs in seconds and memory"
-	@echo "make peers          ours beside likwid-bench, lmbench, STREAM and a plain chase, as ratios"
+	@echo "make peers          ours beside likwid-bench, lmbench, STREAM, a plain chase"
 	@echo "                    PEERS_ARGS=\"--runs 20\"; 'make deps-peers' sees to the packages"
 	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
 	@echo "make clean          remove the build folders"

@@ -32,10 +32,6 @@
 #define PASSES_LEAST 3.0
 #define PASSES_MOST 15u
 #define PASSES_BYTES (64 * MIB)
-/* An attribute: which pages the buffers had. */
-#define PAGES "pages"
-#define PAGES_HUGE "huge"
-#define PAGES_BASE "base"
 
 typedef struct {
     unsigned rounds;
@@ -83,10 +79,9 @@ static bj_status open_curve(bandwidth_run *run, const char *id, bj_curve **curve
 }
 
 static bj_status record(bandwidth_run *run, const char *id, double bytes, double gbs, bj_error *error) {
-    const char *pages = run->rounds.pages == BJ_PAGES_HUGE ? PAGES_HUGE : PAGES_BASE;
     bj_curve *curve;
     BJ_TRY(open_curve(run, id, &curve, error));
-    BJ_TRY(bj_data_set_attribute_text(curve, PAGES, pages, error));
+    BJ_TRY(bj_kit_keep_arena(&run->rounds, curve, error));
     return bj_data_record_sample(curve, bytes, run->rounds.round, gbs, error);
 }
 
@@ -156,7 +151,8 @@ static bool plan_buffers(bandwidth_run *run) {
  * they make no sense (they may come from a file), or they are more than may be used. */
 static bool recall_buffers(bandwidth_run *run) {
     const bj_curve *curve = bj_data_find_curve(run->rounds.samples, FIRST_CURVE);
-    if (curve == NULL || curve->x_count == 0 || curve->x_count > POINTS_MAX)
+    if (curve == NULL || curve->x_count == 0 || curve->x_count > POINTS_MAX ||
+        !bj_kit_recall_arena(&run->rounds, curve))
         return false;
     for (; run->buffer_count < curve->x_count; run->buffer_count++) {
         double bytes = curve->x[run->buffer_count];
@@ -164,10 +160,8 @@ static bool recall_buffers(bandwidth_run *run) {
             return false;
         run->buffers[run->buffer_count] = bytes;
     }
-    run->rounds.arena_bytes = run->plan.least_bytes = (size_t)run->buffers[run->buffer_count - 1];
-    run->rounds.pages = bj_data_has_attribute_text(curve, PAGES, PAGES_HUGE) ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
-    run->rounds.pages_fixed = true;
-    return true;
+    run->plan.least_bytes = run->rounds.arena_bytes;
+    return run->buffers[run->buffer_count - 1] <= (double)run->rounds.arena_bytes;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {

@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "probes/*": ["base/", "data/", "stats/", "machine/machine.h", "machine/walk_order.h", "probes/probe.h",
                  "probes/kit/"],
     "runner": ["base/", "data/", "platform/", "machine/machine.h", "probes/probe.h", "profile/", "bj_build.h"],
-    "report": ["base/", "data/", "profile/"],
+    "report": ["base/", "data/", "stats/", "profile/"],
     "emit": ["base/", "data/", "profile/"],
     "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "bj_build.h",
             "blackjack/blackjack.h"],

@@ -106,6 +106,7 @@ bj_status bj_cli_parse_arguments(const bj_cli_command *command, int count, char 
         else
             return refuse_option(command, code, words[optind - 1], error);
     }
+    arguments->before_dashes = arguments->operand_count;
     for (int i = optind; i < count; i++) /* after "--" */
         arguments->operands[arguments->operand_count++] = words[i];
     return check_operands(command, arguments, error);

@@ -28,6 +28,7 @@ typedef struct {
     size_t given_count;
     const char **operands;
     size_t operand_count;
+    size_t before_dashes; /* operands that stand before "--"; all of them where there is none */
 } bj_cli_arguments;
 
 typedef struct {

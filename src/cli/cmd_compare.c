@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -5,6 +6,64 @@
 #include "cli/compared.h"
 #include "cli/style.h"
 #include "report/compare_print.h"
+#include "runner/keys.h"
+
+typedef struct {
+    const char *const *paths;
+    size_t count;
+    bj_profile *profiles;
+} side;
+
+/* A... -- B..., or A B. */
+static bj_status split_operands(const bj_cli_arguments *arguments, side *a, side *b, bj_error *error) {
+    size_t all = arguments->operand_count, first = arguments->before_dashes;
+    if (first == all && all > 2)
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "compare: %zu profiles: which belong together? 'compare A... -- B...' says", all);
+    if (first == 0 || first == all) /* the dashes tell no two sets apart, or there are none */
+        first = 1;
+    *a = (side){.paths = arguments->operands, .count = first};
+    *b = (side){.paths = arguments->operands + first, .count = all - first};
+    return BJ_OK;
+}
+
+static bj_status read_side(side *side, bj_error *error) {
+    side->profiles = calloc(side->count, sizeof *side->profiles);
+    if (side->profiles == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu profiles", side->count);
+    for (size_t i = 0; i < side->count; i++)
+        bj_profile_init(&side->profiles[i]);
+    for (size_t i = 0; i < side->count; i++)
+        BJ_TRY(bj_profile_read(side->paths[i], &side->profiles[i], error));
+    return BJ_OK;
+}
+
+static void free_side(side *side) {
+    for (size_t i = 0; i < side->count && side->profiles != NULL; i++)
+        bj_profile_free(&side->profiles[i]);
+    free(side->profiles);
+}
+
+/* As the probe that provides the key promises. */
+static bj_tolerance find_tolerance(const char *key) {
+    for (size_t i = 0; i < bj_probe_count; i++) {
+        const bj_probe_key *described = bj_runner_find_key(bj_probes[i], key);
+        if (described != NULL)
+            return (bj_tolerance){described->tolerance, described->tolerance_least};
+    }
+    return (bj_tolerance){0};
+}
+
+static bj_status compare(side *a, side *b, bj_comparison *comparison, bj_error *error) {
+    BJ_TRY(read_side(a, error));
+    BJ_TRY(read_side(b, error));
+    BJ_TRY(bj_report_compare((bj_profile_set){a->profiles, a->count}, (bj_profile_set){b->profiles, b->count},
+                             find_tolerance, comparison, error));
+    /* Nothing was compared, so "same" would be false. */
+    if (comparison->compared == 0 && comparison->certain_count == 0)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "nothing to compare: no answer has a value in both profiles");
+    return BJ_OK;
+}
 
 static bj_status print(const bj_cli_arguments *arguments, const bj_comparison *comparison, bj_error *error) {
     if (!bj_cli_is_given(arguments, "json")) {
@@ -24,20 +83,13 @@ static int run(const bj_cli_arguments *given) {
     bj_error error;
     bj_cli_compared compared;
     const bj_cli_arguments *arguments = &compared.arguments;
-    bj_profile a, b;
+    side a = {0}, b = {0};
     bj_comparison comparison = {0};
-    bj_profile_init(&a);
-    bj_profile_init(&b);
     bj_status status = bj_cli_complete_compared(given, &compared, &error);
     if (status == BJ_OK)
-        status = bj_profile_read(arguments->operands[0], &a, &error);
+        status = split_operands(arguments, &a, &b, &error);
     if (status == BJ_OK)
-        status = bj_profile_read(arguments->operands[1], &b, &error);
-    if (status == BJ_OK)
-        status = bj_report_compare(&a, &b, &comparison, &error);
-    /* Nothing was compared, so "same" would be false. */
-    if (status == BJ_OK && comparison.compared == 0 && comparison.certain_count == 0)
-        status = bj_base_set_error(&error, BJ_ERR_FAILED, "nothing to compare: no answer has a value in both profiles");
+        status = compare(&a, &b, &comparison, &error);
     if (status == BJ_OK)
         status = print(arguments, &comparison, &error);
     int result = comparison.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
@@ -46,9 +98,9 @@ static int run(const bj_cli_arguments *given) {
         result = BJ_EXIT_USAGE; /* as of diff: 1 would mean different */
     }
     bj_report_free_comparison(&comparison);
+    free_side(&a);
+    free_side(&b);
     bj_cli_free_compared(&compared);
-    bj_profile_free(&a);
-    bj_profile_free(&b);
     return result;
 }
 
@@ -58,23 +110,30 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_compare = {
     .name = "compare",
-    .synopsis = "[A [B]] [--json]",
-    .summary = "What differs between two profiles by more than measuring twice would",
-    .details = "Without B the default profile, which 'run --save' keeps; without A, too, the newest of those that it\n"
-               "replaced, which are beside it as profile-YYYY-MM-DD-HHMMSS.json.\n"
+    .synopsis = "[A [B]] [--json]\nA... [--json] -- B...",
+    .summary = "What differs between two profiles by more than measuring again would",
+    .details = "Without B the default profile, which 'run --save' keeps; without A, too, the\n"
+               "newest of those that it replaced, which are beside it as\n"
+               "profile-YYYY-MM-DD-HHMMSS.json.\n"
                "\n"
-               "An answer counts as different when the intervals are apart, by more than chance gives among so many\n"
-               "answers, and by more than two runs on one machine differ: 5% where both are high, 25% where one is\n"
-               "medium, 40% for times and rates of virtual machines. What is low or\n"
-               "unstable is mentioned and does not count, and so is an answer that only one side could give, unless\n"
-               "the other says that the machine does not support it. Levels are matched by size. Claims are not\n"
-               "compared, and the environment is only noted.\n"
+               "A number counts as different when it is beyond chance (by both intervals, the\n"
+               "rounds behind them and how many numbers are compared: one false alarm in a\n"
+               "hundred comparisons) and beyond what both answers promise (each key has a\n"
+               "tolerance; 'blackjack list' has them). What is low or unstable is mentioned\n"
+               "under \"perhaps\" and does not count; neither does an answer that only one side\n"
+               "could give, unless the other says that the machine does not support it.\n"
+               "Levels are matched by size. Claims are not compared, and the environment is\n"
+               "only noted.\n"
                "\n"
-               "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is nothing to compare.",
+               "Of several profiles on a side the medians are compared, and the spread between\n"
+               "them is in the intervals: 'compare a*.json -- b*.json'.\n"
+               "\n"
+               "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is\n"
+               "nothing to compare.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 0,
-    .most_operands = 2,
+    .most_operands = SIZE_MAX,
     .unwritten_status = BJ_EXIT_USAGE,
     .run = run,
 };

@@ -49,10 +49,13 @@ typedef struct {
 /* A lap that saves less than this over the one before is the last. */
 #define BJ_WALK_WARM_GAIN 0.03
 
-/* How often the body of a chain's loop is written out. What the loop itself costs is in the time of either, half as
- * much a step where it is written out twice: 2 · twice − once is without it. */
+/* Two ways to get rid of what is not the chain. Times are of one step, so 2 · twice − once is without it. */
 typedef enum {
-    BJ_UNROLL_CANCEL, /* the machine takes the loop's cost off by itself */
+    /* One loop, a long one, and so many turns of it or twice as many: cancels the call and the clock. Only the
+     * yardstick: one chain of int32 add. */
+    BJ_WORK_ONCE,
+    BJ_WORK_TWICE,
+    /* As many turns, and the body written out once or twice: cancels what the loop itself costs. */
     BJ_UNROLL_ONCE,
     BJ_UNROLL_TWICE
 } bj_unroll;

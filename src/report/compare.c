@@ -6,30 +6,17 @@
 #include <string.h>
 
 #include "profile/cpu_tree.h"
+#include "report/compare_constants.h"
+#include "report/compare_judge.h"
 #include "report/compare_levels.h"
 #include "report/compare_notes.h"
-
-/* Chance that any of all answers is wrongly called different. */
-#define FALSE_ALARM 0.01
-/* What two runs on one machine differ by beyond their intervals. Of 17 runs on a rented virtual machine (136 pairs) the
- * largest gaps were 0.5% (clock) among answers of high confidence, and 17% (latency of a shared level) with medium. */
-#define SLACK_HIGH 0.05
-#define SLACK_MEDIUM 0.25
-/* The same for times and rates where others have part of the machine: two whole runs there, two hours apart, had gaps
- * of up to 28% among answers of high confidence. */
-#define SLACK_SHARED 0.4
-/* Weights, in octaves, of a level that one side lacks and of an answer that one side lacks: more than most changes of a
- * number. */
-#define WEIGHT_LEVEL 3.0
-#define WEIGHT_STATUS 2.0
 
 enum { FAMILIES_MOST = 8 };
 
 typedef struct {
-    const bj_profile *a, *b;
+    bj_find_tolerance find_tolerance;
     bj_comparison *comparison;
     bj_level_match matches[FAMILIES_MOST];
-    double z_limit;
     bj_error *error;
 } comparing;
 
@@ -37,22 +24,18 @@ static bj_confidence lesser(const bj_answer *a, const bj_answer *b) {
     return a->confidence < b->confidence ? a->confidence : b->confidence;
 }
 
-/* A normal value is further than this many standard deviations from its mean with that probability. */
-static double find_z(double probability) {
-    double low = 0, high = 10;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        if (erfc(middle / sqrt(2)) > probability)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
+static bj_tolerance find_tolerance(const comparing *comparing, const char *key) {
+    bj_tolerance tolerance = {0};
+    if (comparing->find_tolerance != NULL)
+        tolerance = comparing->find_tolerance(key);
+    if (!(tolerance.share > 0) && !(tolerance.least > 0))
+        tolerance.share = BJ_TOLERANCE_UNKNOWN;
+    return tolerance;
 }
 
 static bj_difference make_difference(bj_difference_kind kind, const char *key, const bj_answer *a, const bj_answer *b,
                                      double weight) {
-    bj_difference difference = {.kind = kind, .a = a, .b = b, .ratio = NAN, .weight = weight};
+    bj_difference difference = {.kind = kind, .a = a, .b = b, .ratio = NAN, .p = NAN, .weight = weight};
     snprintf(difference.key, sizeof difference.key, "%s", key);
     return difference;
 }
@@ -72,39 +55,6 @@ static bj_status add(comparing *comparing, const bj_difference *difference) {
     return BJ_OK;
 }
 
-/* How far the value reaches towards the other's, as a ratio above 1; intervals are for 1.96 standard deviations. */
-static double reach(const bj_answer *answer, bool upwards) {
-    if (!answer->has_interval)
-        return 1;
-    double ratio = upwards ? answer->interval[1] / answer->value : answer->value / answer->interval[0];
-    return ratio >= 1 ? ratio : 1; /* 1 also where the lower end is not positive */
-}
-
-/* Whether the intervals are apart by more than the slack and than chance. */
-static bool is_apart(const comparing *comparing, const bj_answer *a, const bj_answer *b, double slack) {
-    const bj_answer *low = a->value < b->value ? a : b, *high = low == a ? b : a;
-    if (low->value == high->value)
-        return false;
-    /* Around zero there are no ratios: the intervals alone must do. */
-    if (!(low->value > 0) || (high->has_interval && !(high->interval[0] > 0)))
-        return (high->has_interval ? high->interval[0] : high->value) >
-               (low->has_interval ? low->interval[1] : low->value);
-    double up = log(reach(low, true)), down = log(reach(high, false));
-    double distance = log(high->value / low->value);
-    return distance > up + down + log1p(slack) && distance > comparing->z_limit * hypot(up, down) / 1.96;
-}
-
-/* Other tenants of a machine change times and rates, not sizes and counts. */
-static double find_slack(const comparing *comparing, const bj_answer *a, bj_confidence confidence) {
-    static const char *const speeds[] = {"ns", "ms", "GB/s", "GHz"};
-    bool speed = false;
-    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
-        speed = speed || strcmp(a->unit, speeds[i]) == 0;
-    if (speed && (comparing->a->environment.virtualised == 1 || comparing->b->environment.virtualised == 1))
-        return SLACK_SHARED;
-    return confidence == BJ_CONFIDENCE_HIGH ? SLACK_HIGH : SLACK_MEDIUM;
-}
-
 /* An answer of low confidence may be wrong, and an unstable one moved while it was measured: a difference of these is
  * mentioned but does not count. */
 static bool is_certain(const bj_answer *a, const bj_answer *b) {
@@ -112,12 +62,23 @@ static bool is_certain(const bj_answer *a, const bj_answer *b) {
            b->confidence != BJ_CONFIDENCE_LOW;
 }
 
+static double find_freedom(const bj_compared *side, const bj_answer *answer) {
+    return side->freedom[answer - side->answers.items];
+}
+
+/* Whether it counts is decided when all have been compared. */
 static bj_status compare_numbers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
-    comparing->comparison->compared++;
-    if (!is_apart(comparing, a, b, find_slack(comparing, a, lesser(a, b))))
+    bj_comparison *comparison = comparing->comparison;
+    bj_judgement judgement =
+        bj_report_judge((bj_judged){a, find_freedom(&comparison->a, a)},
+                        (bj_judged){b, find_freedom(&comparison->b, b)}, find_tolerance(comparing, key));
+    comparison->compared++;
+    comparison->countable += judgement.sure_enough;
+    if (!judgement.beyond || !(judgement.p <= BJ_WORTH_MENTIONING))
         return BJ_OK;
-    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, WEIGHT_STATUS);
-    difference.certain = is_certain(a, b);
+    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_STATUS);
+    difference.p = judgement.p;
+    difference.may_count = judgement.sure_enough;
     if (a->value > 0 && b->value > 0)
         difference.ratio = b->value / a->value;
     if (isfinite(difference.ratio))
@@ -134,7 +95,7 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
     comparing->comparison->compared++;
     if (same)
         return BJ_OK;
-    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, WEIGHT_LEVEL);
+    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_LEVEL);
     difference.certain = is_certain(a, b);
     return add(comparing, &difference);
 }
@@ -143,7 +104,7 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
  * property of the machine; what was not seen or failed may be seen next time. */
 static bj_status compare_status(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     const bj_answer *answering = bj_data_has_value(a) ? a : b, *other = answering == a ? b : a;
-    bj_difference difference = make_difference(BJ_DIFFERENCE_STATUS, key, a, b, WEIGHT_STATUS);
+    bj_difference difference = make_difference(BJ_DIFFERENCE_STATUS, key, a, b, BJ_WEIGHT_STATUS);
     bool worth_telling;
     if (bj_data_has_value(a) != bj_data_has_value(b)) {
         worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* low is little more than no answer */
@@ -184,7 +145,7 @@ static bool is_derived(const char *key, const bj_answers *answers) {
 /* The other side's answer that goes with this key of a (or of b); NULL: none. *lonely_level: since it has no such
  * level. */
 static const bj_answer *find_partner(const comparing *comparing, const char *key, bool of_a, bool *lonely_level) {
-    const bj_answers *others = of_a ? &comparing->b->answers : &comparing->a->answers;
+    const bj_answers *others = of_a ? &comparing->comparison->b.answers : &comparing->comparison->a.answers;
     unsigned level;
     const char *rest;
     char renamed[96];
@@ -201,7 +162,7 @@ static const bj_answer *find_partner(const comparing *comparing, const char *key
 
 /* Says how many answers only one side has. */
 static bj_status note_lonely(comparing *comparing, bool of_a) {
-    const bj_answers *answers = of_a ? &comparing->a->answers : &comparing->b->answers;
+    const bj_answers *answers = of_a ? &comparing->comparison->a.answers : &comparing->comparison->b.answers;
     size_t count = 0;
     const char *first = "";
     for (size_t i = 0; i < answers->count; i++) {
@@ -219,7 +180,7 @@ static bj_status note_lonely(comparing *comparing, bool of_a) {
 }
 
 static bj_status compare_all(comparing *comparing) {
-    const bj_answers *a = &comparing->a->answers;
+    const bj_answers *a = &comparing->comparison->a.answers;
     bj_status status = BJ_OK;
     for (size_t i = 0; i < a->count && status == BJ_OK; i++) {
         bool lonely_level;
@@ -232,33 +193,86 @@ static bj_status compare_all(comparing *comparing) {
     return status == BJ_OK ? note_lonely(comparing, false) : status;
 }
 
-/* A level that one side lacks counts where both numbers of levels are sure; otherwise it is only mentioned. */
+/* Whether the level is there for sure: no answer about it is surer than that. */
+static bool is_sure_of_level(const bj_level_family *family, const bj_answers *answers, unsigned level) {
+    for (size_t i = 0; family->sizes[i] != NULL; i++) {
+        char key[96];
+        snprintf(key, sizeof key, "%s%u.%s", family->prefix, level, family->sizes[i]);
+        const bj_answer *answer = bj_data_find_answer(answers, key);
+        if (answer != NULL && bj_data_has_value(answer) && answer->confidence == BJ_CONFIDENCE_HIGH)
+            return true;
+    }
+    return false;
+}
+
+static bj_status add_lonely_level(comparing *comparing, const bj_level_family *family, bool of_a, unsigned level,
+                                  bj_confidence of_counts) {
+    const bj_answers *answers = of_a ? &comparing->comparison->a.answers : &comparing->comparison->b.answers;
+    char key[64], size_key[96];
+    snprintf(key, sizeof key, "%s%u", family->prefix, level);
+    snprintf(size_key, sizeof size_key, "%s.%s", key, family->lead);
+    const bj_answer *size = bj_data_find_answer(answers, size_key);
+    bj_difference difference = make_difference(of_a ? BJ_DIFFERENCE_LEVEL_GONE : BJ_DIFFERENCE_LEVEL_NEW, key,
+                                               of_a ? size : NULL, of_a ? NULL : size, BJ_WEIGHT_LEVEL);
+    difference.certain = of_counts == BJ_CONFIDENCE_HIGH ||
+                         (of_counts == BJ_CONFIDENCE_MEDIUM && is_sure_of_level(family, answers, level));
+    return add(comparing, &difference);
+}
+
+/* A level that one side lacks counts where both numbers of levels are sure, or nearly so and the level itself is sure;
+ * otherwise it is only mentioned. Where the numbers agree but no sizes go together, both sides have lonely ones. */
 static bj_status compare_level_counts(comparing *comparing, const bj_level_match *match) {
     const bj_level_family *family = match->family;
-    const bj_answer *a = bj_data_find_answer(&comparing->a->answers, family->count_key);
-    const bj_answer *b = bj_data_find_answer(&comparing->b->answers, family->count_key);
+    const bj_answer *a = bj_data_find_answer(&comparing->comparison->a.answers, family->count_key);
+    const bj_answer *b = bj_data_find_answer(&comparing->comparison->b.answers, family->count_key);
     if (a == NULL || b == NULL || !bj_data_has_value(a) || !bj_data_has_value(b))
         return BJ_OK;
-    bool certain = lesser(a, b) >= BJ_CONFIDENCE_MEDIUM && is_apart(comparing, a, b, SLACK_HIGH);
-    for (unsigned side = 0; side < 2; side++) {
-        const unsigned *partners = side == 0 ? match->partner_of_a : match->partner_of_b;
-        unsigned count = side == 0 ? match->count_a : match->count_b;
-        const bj_answers *answers = side == 0 ? &comparing->a->answers : &comparing->b->answers;
-        for (unsigned level = 1; level <= count; level++) {
-            if (partners[level] != 0)
-                continue;
-            char key[64], size_key[96];
-            snprintf(key, sizeof key, "%s%u", family->prefix, level);
-            snprintf(size_key, sizeof size_key, "%s.%s", key, family->lead);
-            const bj_answer *size = bj_data_find_answer(answers, size_key);
-            bj_difference difference = side == 0
-                                           ? make_difference(BJ_DIFFERENCE_LEVEL_GONE, key, size, NULL, WEIGHT_LEVEL)
-                                           : make_difference(BJ_DIFFERENCE_LEVEL_NEW, key, NULL, size, WEIGHT_LEVEL);
-            difference.certain = certain;
-            BJ_TRY(add(comparing, &difference));
-        }
-    }
+    for (unsigned level = 1; level <= match->count_a; level++)
+        if (match->partner_of_a[level] == 0)
+            BJ_TRY(add_lonely_level(comparing, family, true, level, lesser(a, b)));
+    for (unsigned level = 1; level <= match->count_b; level++)
+        if (match->partner_of_b[level] == 0)
+            BJ_TRY(add_lonely_level(comparing, family, false, level, lesser(a, b)));
     return BJ_OK;
+}
+
+/* Times and rates that changed as the clock did have one cause with it. */
+static void mark_followers(comparing *comparing) {
+    bj_comparison *comparison = comparing->comparison;
+    double clock = NAN;
+    for (size_t i = 0; i < comparison->count; i++)
+        if (comparison->items[i].certain && strcmp(comparison->items[i].key, "cpu.clock_ghz") == 0)
+            clock = comparison->items[i].ratio;
+    for (size_t i = 0; i < comparison->count && isfinite(clock); i++) {
+        bj_difference *item = &comparison->items[i];
+        bool is_time = item->a != NULL && strcmp(item->a->unit, "ns") == 0;
+        bool is_rate = item->a != NULL && strcmp(item->a->unit, "GB/s") == 0;
+        double share = find_tolerance(comparing, item->key).share;
+        item->follows_clock = item->certain && item->kind == BJ_DIFFERENCE_VALUE && (is_time || is_rate) &&
+                              fabs(log(item->ratio) - (is_time ? -log(clock) : log(clock))) <= 2 * atanh(share);
+    }
+}
+
+/* Says when this is no change of one machine. */
+static void judge_whole(bj_comparison *comparison) {
+    size_t numbers = 0, followers = 0, gone = 0, new = 0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const bj_difference *item = &comparison->items[i];
+        bool is_cache = strncmp(item->key, "cache.", 6) == 0;
+        numbers += item->certain && item->may_count && !item->follows_clock;
+        followers += item->follows_clock;
+        gone += item->certain && is_cache && item->kind == BJ_DIFFERENCE_LEVEL_GONE;
+        new += item->certain &&is_cache && item->kind == BJ_DIFFERENCE_LEVEL_NEW;
+    }
+    size_t all = comparison->countable - followers;
+    comparison->other_machine =
+        gone + new > 0 || (all >= BJ_OTHER_MACHINE_LEAST && (double)numbers > BJ_OTHER_MACHINE_SHARE * (double)all);
+    if (!comparison->other_machine)
+        return;
+    int length = snprintf(comparison->summary, sizeof comparison->summary, "%zu of %zu numbers differ", numbers, all);
+    if (gone + new > 0)
+        snprintf(comparison->summary + length, sizeof comparison->summary - (size_t)length,
+                 "; cache levels: %zu gone, %zu new", gone, new);
 }
 
 static int compare_weights(const void *left, const void *right) {
@@ -270,26 +284,41 @@ static int compare_weights(const void *left, const void *right) {
     return strcmp(a->key, b->key);
 }
 
-bj_status bj_report_compare(const bj_profile *a, const bj_profile *b, bj_comparison *comparison, bj_error *error) {
-    *comparison = (bj_comparison){0};
-    size_t numbers = a->answers.count < b->answers.count ? a->answers.count : b->answers.count;
-    comparing comparing = {.a = a, .b = b, .comparison = comparison, .error = error};
-    comparing.z_limit = find_z(FALSE_ALARM / (double)(numbers > 0 ? numbers : 1));
+static bj_status compare_sides(comparing *comparing) {
+    bj_comparison *comparison = comparing->comparison;
     for (size_t i = 0; i < bj_level_family_count; i++)
-        bj_report_match_levels(&bj_level_families[i], &a->answers, &b->answers, &comparing.matches[i]);
-    bj_status status = bj_report_note_environment(comparison, a, b, error);
-    if (status == BJ_OK)
-        status = compare_all(&comparing);
-    for (size_t i = 0; i < bj_level_family_count && status == BJ_OK; i++)
-        status = compare_level_counts(&comparing, &comparing.matches[i]);
-    if (status == BJ_OK && comparison->count > 0)
+        bj_report_match_levels(&bj_level_families[i], &comparison->a.answers, &comparison->b.answers,
+                               &comparing->matches[i]);
+    BJ_TRY(compare_all(comparing));
+    for (size_t i = 0; i < bj_level_family_count; i++)
+        BJ_TRY(compare_level_counts(comparing, &comparing->matches[i]));
+    bj_report_mark_certain(comparison);
+    mark_followers(comparing);
+    judge_whole(comparison);
+    if (comparison->count > 0)
         qsort(comparison->items, comparison->count, sizeof *comparison->items, compare_weights);
+    return BJ_OK;
+}
+
+bj_status bj_report_compare(bj_profile_set a, bj_profile_set b, bj_find_tolerance find_tolerance,
+                            bj_comparison *comparison, bj_error *error) {
+    *comparison = (bj_comparison){0};
+    comparing comparing = {.find_tolerance = find_tolerance, .comparison = comparison, .error = error};
+    bj_status status = bj_report_gather(a, &comparison->a, error);
+    if (status == BJ_OK)
+        status = bj_report_gather(b, &comparison->b, error);
+    if (status == BJ_OK)
+        status = bj_report_note_environment(comparison, &a.items[0], &b.items[0], error);
+    if (status == BJ_OK)
+        status = compare_sides(&comparing);
     if (status != BJ_OK)
         bj_report_free_comparison(comparison);
     return status;
 }
 
 void bj_report_free_comparison(bj_comparison *comparison) {
+    bj_report_free_compared(&comparison->a);
+    bj_report_free_compared(&comparison->b);
     free(comparison->items);
     bj_strings_free(&comparison->notes);
     *comparison = (bj_comparison){0};

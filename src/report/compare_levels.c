@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare_constants.h"
+
 const bj_level_family bj_level_families[] = {
     {"cache.L", "cache.levels", {"capacity_bytes", "size_bytes", NULL}, "size_bytes"},
     {"tlb.L", "tlb.levels", {"entries", NULL}, "entries"},
@@ -63,8 +65,7 @@ void bj_report_match_levels(const bj_level_family *family, const bj_answers *a, 
     match->count_a = count_levels(family, a);
     match->count_b = count_levels(family, b);
     unsigned rows = match->count_a, columns = match->count_b;
-    /* More than any sum of octaves, so that as few levels as possible stay without a partner. */
-    const double alone = 1e6;
+    const double alone = BJ_LEVEL_ALONE_OCTAVES;
     double cost[BJ_LEVELS_MOST + 1][BJ_LEVELS_MOST + 1];
     for (unsigned i = 0; i <= rows; i++)
         for (unsigned j = 0; j <= columns; j++) {

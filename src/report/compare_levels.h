@@ -22,7 +22,7 @@ typedef struct {
     unsigned partner_of_b[BJ_LEVELS_MOST + 1];
 } bj_level_match;
 
-/* In order, as few left alone as can be, and those that are matched as alike as can be. */
+/* In order, and as alike in size as can be; a level that is far from all of the other side stays alone. */
 void bj_report_match_levels(const bj_level_family *family, const bj_answers *a, const bj_answers *b,
                             bj_level_match *match);
 /* The family of a key and its level; NULL: it is of no level. *rest is what follows: ".size_bytes". */

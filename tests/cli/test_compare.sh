@@ -11,7 +11,7 @@ done
 expect 0 run cache line --machine sim:halved.json --seed 3 -o halved.profile --quiet
 
 expect 0 compare same1.json same2.json
-out_has "same: none of"
+out_has "same: no difference beyond run-to-run noise ("
 grep -q "^  cache" out && complain "a level is said to differ"
 expect 0 compare same1.json same1.json
 expect 1 compare same1.json halved.profile
@@ -41,6 +41,34 @@ expect 0 compare same1.json same2.json --json
 out_has '"verdict": "same"'
 out_has '"differences": []'
 
+# Sets: medians, and how many of each.
+expect 0 compare same1.json same2.json -- same2.json
+out_has "medians of 2 and 1 profiles"
+expect 1 compare same1.json same2.json -- halved.profile halved.profile
+out_has "cache.L2.capacity_bytes"
+out_has "medians of 2 and 2 profiles"
+expect 1 compare same1.json same2.json --json -- halved.profile
+out_has '"profiles": [2, 1]'
+expect 0 compare -- same1.json same2.json
+expect 2 compare same1.json same2.json halved.profile
+one_line_error
+err_has "A... -- B..."
+expect 2 compare same1.json same2.json -- missing.json
+one_line_error
+
+# Another machine: said at the top, and what its processor cannot do in one place.
+for name in atom:1 zen3:2; do
+    expect 0 run clock op timer --machine "sim:$source_dir/machines/${name%:*}.json" --effort quick --seed "${name#*:}" \
+        -o "${name%:*}.json" --quiet
+done
+expect 1 compare zen3.json atom.json
+head -n 1 out | grep -q "^these are different machines: [0-9]* of [0-9]* numbers differ" || complain "no word of another machine"
+grep -q "^  unsupported by the second alone, [0-9]* values: " out || complain "what atom does not support"
+grep -q "^  as the clock, [0-9]* values: " out || complain "what follows from the clock"
+expect 1 compare zen3.json atom.json --json
+out_has '"other_machine": true'
+out_has '"follows": "cpu.clock_ghz"'
+
 # Notes and doubts are no differences; control characters of a file stay out of the page.
 sed 's/Linux 6.1/Linux 6.2/; s/"status": "failed", "reason"/"status": "undetermined", "reason"/' "$profile" >other.json
 expect 0 compare "$profile" other.json
@@ -68,8 +96,6 @@ one_line_error
 expect 2 compare same1.json missing.json
 one_line_error
 expect 2 compare . same1.json
-one_line_error
-expect 2 compare same1.json same2.json third.json
 one_line_error
 expect 2 compare same1.json same2.json --jsn
 one_line_error

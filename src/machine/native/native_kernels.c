@@ -2,6 +2,7 @@
  * what it should return, then timed in batches. A kernel whose result differs (contracted, folded, built with fast
  * arithmetic) is an error, never a sample. */
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ _Static_assert(BJ_CODEGEN_ABREAST == BJ_CHAIN_ABREAST_MAX, "the seam asks for as
 _Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST,
                "the seam asks for as many variables as are generated");
 
-enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16 };
+enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16, LENGTH_TRIES = 3 };
 
 typedef struct {
     size_t passes; /* of a batch; 0: not known yet */
@@ -26,7 +27,8 @@ typedef struct {
 struct bj_native_kernels {
     const bj_generated_family *units;
     void *library;
-    kernel_state *states; /* KERNELS_PER_UNIT a unit */
+    kernel_state *states;    /* KERNELS_PER_UNIT a unit */
+    size_t yardstick_blocks; /* of a batch of once the work; 0: not known yet */
 };
 
 /* One kernel of one unit, ready to run. */
@@ -158,32 +160,31 @@ static bj_status time_kernel(const kernel *kernel, workspace *space, unsigned re
     return BJ_OK;
 }
 
-/* The hand-written chain of the yardstick, which does not depend on another compiler. */
-static void time_yardstick(unsigned repetitions, double batch_ns, double *ns_per_step) {
-    volatile uint32_t start = 1, addend = 3;
-    size_t blocks = 64;
-    for (;;) {
-        uint64_t begin = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, blocks);
-        if ((double)(bj_platform_read_ns() - begin) >= batch_ns)
-            break;
-        blocks *= 2;
+static double time_additions(size_t blocks) {
+    volatile uint32_t sum = 1, addend = 3;
+    uint64_t begin = bj_platform_read_ns();
+    sum = bj_kernel_add_int32(sum, addend, blocks);
+    return (double)(bj_platform_read_ns() - begin);
+}
+
+/* The hand-written chain of the yardstick, which does not depend on another compiler. All batches of a machine have the
+ * same two lengths, chosen by the least of some: a disturbed one would make them too short. */
+static void time_yardstick(bj_native_kernels *kernels, const bj_chain *chain, unsigned repetitions, double batch_ns,
+                           double *ns_per_step) {
+    for (size_t blocks = 64; kernels->yardstick_blocks == 0; blocks *= 2) {
+        double least = INFINITY;
+        for (int i = 0; i < LENGTH_TRIES; i++)
+            least = fmin(least, time_additions(blocks));
+        kernels->yardstick_blocks = least >= batch_ns ? blocks : 0;
     }
-    for (unsigned i = 0; i < repetitions; i++) {
-        uint64_t begin = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, blocks);
-        uint64_t once = bj_platform_read_ns();
-        start = bj_kernel_add_int32(start, addend, 2 * blocks);
-        uint64_t twice = bj_platform_read_ns();
-        /* Twice the work less once: what does not grow with the work (call, clock) cancels. */
-        double difference = (double)(twice - once) - (double)(once - begin);
-        ns_per_step[i] = difference / ((double)blocks * BJ_KERNEL_ADD_BLOCK);
-    }
+    size_t blocks = kernels->yardstick_blocks * (chain->unroll == BJ_WORK_TWICE ? 2 : 1);
+    for (unsigned i = 0; i < repetitions; i++)
+        ns_per_step[i] = time_additions(blocks) / ((double)blocks * BJ_KERNEL_ADD_BLOCK);
 }
 
 typedef struct {
     bj_native_job job;
-    const bj_native_kernels *kernels;
+    bj_native_kernels *kernels;
     const bj_chain *chains;
     const bj_live *lives;
     size_t count;
@@ -193,19 +194,19 @@ typedef struct {
 } kernels_job;
 
 static bool is_yardstick(const bj_chain *chain) {
-    return chain->unroll == BJ_UNROLL_CANCEL && chain->abreast == 1 && chain->then == NULL &&
+    return chain->unroll <= BJ_WORK_TWICE && chain->abreast == 1 && chain->then == NULL &&
            strcmp(chain->type, "int32") == 0 && strcmp(chain->operation, "add") == 0;
 }
 
 static bj_status run_chain(const kernels_job *job, const bj_chain *chain, workspace *space, double *ns,
                            bj_error *error) {
     if (is_yardstick(chain)) {
-        time_yardstick(job->repetitions, job->batch_ns, ns);
+        time_yardstick(job->kernels, chain, job->repetitions, job->batch_ns, ns);
         return BJ_OK;
     }
     size_t number;
     bool is_known = bj_codegen_find_family(BJ_CODEGEN_CHAINS, chain->type, chain->operation, chain->then, &number);
-    if (!is_known || chain->unroll == BJ_UNROLL_CANCEL || chain->abreast == 0 ||
+    if (!is_known || chain->unroll <= BJ_WORK_TWICE || chain->abreast == 0 ||
         chain->abreast > bj_codegen_family_at(number).abreast)
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u streams of %.20s %.20s%s%.20s",
                                  chain->abreast, chain->type, chain->operation, chain->then != NULL ? " and " : "",

@@ -106,11 +106,11 @@ const bj_probe bj_probe_clock = {
     .name = "clock",
     .question = "How long does a dependent 32-bit addition take, and what clock is that?",
     .revision = 2,
-    .provides =
-        (const bj_probe_key[]){
-            {"op.int32.add.latency_ns", "ns", 0.02, 1000, "a dependent 32-bit addition with register operands"},
-            {"cpu.clock_ghz", "GHz", 0.001, 50, "the clock, if that addition takes one cycle"},
-            {0}},
+    .provides = (const bj_probe_key[]){{"op.int32.add.latency_ns", "ns", 0.02, 1000,
+                                        "a dependent 32-bit addition with register operands", .tolerance = TOLERANCE},
+                                       {"cpu.clock_ghz", "GHz", 0.001, 50,
+                                        "the clock, if that addition takes one cycle", .tolerance = TOLERANCE},
+                                       {0}},
     .methods = (const char *const[]){"dependent_chain", NULL},
     .cost_s = {0.2, 0.2, 0.4},
     .memory_bytes = {1u << 20, 1u << 20, 1u << 20},

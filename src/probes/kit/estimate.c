@@ -127,14 +127,10 @@ bj_confidence bj_kit_judge_support(double support) {
                                           : BJ_CONFIDENCE_LOW;
 }
 
-bool bj_kit_is_wide(const double interval[2], double tolerance) {
-    return interval[1] * (1 - tolerance) > interval[0] * (1 + tolerance);
-}
-
 bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most) {
     if (estimate->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         return BJ_CONFIDENCE_LOW;
-    if (bj_kit_is_wide(estimate->interval, estimate->tolerance))
+    if (bj_data_is_wide(estimate->interval, estimate->tolerance))
         most = bj_kit_least(most, BJ_CONFIDENCE_MEDIUM);
     return bj_kit_least(bj_kit_judge_support(estimate->support), most);
 }

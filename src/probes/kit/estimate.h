@@ -57,8 +57,6 @@ bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most);
 /* The confidence that a share of agreement earns by itself. */
 bj_confidence bj_kit_judge_support(double support);
 bj_confidence bj_kit_least(bj_confidence a, bj_confidence b);
-/* Whether an interval is wider than from value (1 - t) to value (1 + t), compared by the ratio of its ends. */
-bool bj_kit_is_wide(const double interval[2], double tolerance);
 
 /* Value, interval and confidence by the rule; the status stays ok. */
 void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confidence most);

@@ -10,6 +10,7 @@
 
 #include "probes/kit/rounds.h"
 #include "probes/op/op_answer.h"
+#include "probes/op/op_constants.h"
 #include "probes/op/op_families.h"
 
 #define RANDOM_PURPOSE 1u
@@ -164,10 +165,11 @@ const bj_probe bj_probe_op = {
     .revision = 2,
     .provides =
         (const bj_probe_key[]){{"op.<type>.<op>.latency", "int32 adds", 0.2, 1e5,
-                                "until the result can be used, relative to a 32-bit addition"},
+                                "until the result can be used, relative to a 32-bit addition", .tolerance = TOLERANCE},
                                {"op.<type>.<op>.throughput", "per int32 add", 1e-5, 64,
-                                "independent ones in the time of a 32-bit addition"},
-                               {"op.<type>.<op>.in_flight", "count", 1, 1e4, "independent ones that overlap fully"},
+                                "independent ones in the time of a 32-bit addition", .tolerance = TOLERANCE},
+                               {"op.<type>.<op>.in_flight", "count", 1, 1e4, "independent ones that overlap fully",
+                                .tolerance = TOLERANCE},
                                {0}},
     .methods = (const char *const[]){"median_ratio", "second_lowest", NULL},
     .uses_compiler = true,

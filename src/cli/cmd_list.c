@@ -60,8 +60,7 @@ static void print_tolerance(const bj_probe_key *key) {
 }
 
 static void print_keys(const bj_probe *probe) {
-    for (size_t i = 0; probe->provides[i].key != NULL; i++) {
-        const bj_probe_key *key = &probe->provides[i];
+    for (const bj_probe_key *key = probe->provides; key->key != NULL; key++) {
         printf("      %-32s %-13s ", key->key, key->unit);
         print_tolerance(key);
         printf("%*s", MEANING_INDENT, "");
@@ -146,7 +145,7 @@ static int run(const bj_cli_arguments *arguments) {
 }
 
 static const bj_cli_option options[] = {
-    {"keys", 'k', NULL, "also the keys that each probe answers, with unit, meaning and what `high` promises"},
+    {"keys", 'k', NULL, "also the keys that each probe answers, with unit, meaning and what 'high' promises"},
     {"words", 0, "probes|keys|fields|methods", "these words alone, one a line, for completion and scripts"},
 };
 

@@ -250,7 +250,8 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(read_claim)
 
 typedef struct {
-#define BJ_VERB_MEMBER(name) bj_verb_##name *(name);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): it is the name of a member. */
+#define BJ_VERB_MEMBER(name) bj_verb_##name *name;
     BJ_MACHINE_VERBS(BJ_VERB_MEMBER)
 #undef BJ_VERB_MEMBER
 } bj_machine_verbs;

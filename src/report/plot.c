@@ -197,7 +197,8 @@ static bool put_label(char *line, size_t width, size_t column, const char *text)
     for (size_t i = from; i < to; i++)
         if (line[i] != ' ')
             return false;
-    memcpy(line + begin, text, length);
+    for (size_t i = 0; i < length; i++) /* the line goes on behind it */
+        line[begin + i] = text[i];
     return true;
 }
 

@@ -100,8 +100,10 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
     return add(comparing, &difference);
 }
 
-/* One side answers and the other does not, or not steadily. Only what a machine does not support is sure to be a
- * property of the machine; what was not seen or failed may be seen next time. */
+/* One side answers and the other does not; where both do, one of them less steadily, the values say the rest. Only what
+ * a machine does not support is sure to be a property of the machine; what was not seen or failed may be seen next
+ * time.
+ */
 static bj_status compare_status(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     const bj_answer *answering = bj_data_has_value(a) ? a : b, *other = answering == a ? b : a;
     bj_difference difference = make_difference(BJ_DIFFERENCE_STATUS, key, a, b, BJ_WEIGHT_STATUS);
@@ -109,11 +111,8 @@ static bj_status compare_status(comparing *comparing, const char *key, const bj_
     if (bj_data_has_value(a) != bj_data_has_value(b)) {
         worth_telling = answering->confidence != BJ_CONFIDENCE_LOW; /* low is little more than no answer */
         difference.certain = other->status == BJ_ANSWER_UNSUPPORTED;
-    } else if (bj_data_has_value(a)) { /* one of them moved */
-        const bj_answer *firm = a->status == BJ_ANSWER_OK ? a : b;
-        worth_telling = firm->confidence == BJ_CONFIDENCE_HIGH;
     } else {
-        worth_telling = a->status != BJ_ANSWER_FAILED && b->status != BJ_ANSWER_FAILED;
+        worth_telling = !bj_data_has_value(a) && a->status != BJ_ANSWER_FAILED && b->status != BJ_ANSWER_FAILED;
     }
     return worth_telling ? add(comparing, &difference) : BJ_OK;
 }

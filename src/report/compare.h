@@ -21,7 +21,7 @@ typedef bj_tolerance (*bj_find_tolerance)(const char *key);
 
 typedef enum {
     BJ_DIFFERENCE_VALUE,      /* both answer, differently */
-    BJ_DIFFERENCE_STATUS,     /* only one of them answers, or one moves */
+    BJ_DIFFERENCE_STATUS,     /* only one of them answers */
     BJ_DIFFERENCE_LEVEL_GONE, /* in the first alone */
     BJ_DIFFERENCE_LEVEL_NEW   /* in the second alone */
 } bj_difference_kind;

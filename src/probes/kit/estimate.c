@@ -102,26 +102,33 @@ bj_status bj_kit_estimate_values(const double *of_round, size_t count, double qu
     return estimate_quantile(of_round, quantile, &request, estimate, error);
 }
 
-bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
-                                bj_estimate *estimate, bj_error *error) {
-    double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
+/* A quantile of what the rounds of a curve say, a value each; NaN: nothing. Closes the gaps. */
+static bj_status estimate_rounds(const bj_curve *curve, double *of_round, double quantile, double tolerance,
+                                 uint64_t seed, bj_estimate *estimate, bj_error *error) {
     size_t *round_of = malloc((curve->round_count + 1) * sizeof *round_of), count = 0;
-    bj_status status = BJ_OK;
-    if (of_round == NULL || round_of == NULL) {
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-        goto done;
-    }
+    if (round_of == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
     for (size_t r = 0; r < curve->round_count; r++)
-        if (!isnan(curve->rounds[r][point])) {
+        if (!isnan(of_round[r])) {
             round_of[count] = r;
-            of_round[count++] = curve->rounds[r][point];
+            of_round[count++] = of_round[r];
         }
     bj_estimate_request request = {
         .rounds = count, .seed = seed, .tolerance = tolerance, .curve = curve, .round_of = round_of};
-    status = estimate_quantile(of_round, quantile, &request, estimate, error);
-done:
-    free(of_round);
+    bj_status status = estimate_quantile(of_round, quantile, &request, estimate, error);
     free(round_of);
+    return status;
+}
+
+bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
+                                bj_estimate *estimate, bj_error *error) {
+    double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
+    if (of_round == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+    for (size_t r = 0; r < curve->round_count; r++)
+        of_round[r] = curve->rounds[r][point];
+    bj_status status = estimate_rounds(curve, of_round, quantile, tolerance, seed, estimate, error);
+    free(of_round);
     return status;
 }
 

@@ -65,7 +65,7 @@ typedef struct {
 } effort_plan;
 
 /* Tops: quick sees a last level of some 16 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB, 10, 3}, {1536 * MIB, 32, 4}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB, 12, 3}, {1536 * MIB, 32, 4}};
 
 /* The look for memory of normal effort takes some two seconds, that of quick effort a third of one; a round as long. */
 #define SHORT_BUDGET_S 4.0

@@ -7,11 +7,6 @@
  * caches that they may fit in are small enough for every passing disturbance to be seen. */
 #define CHEAP_PLACES 16384u
 #define CHEAP_FACTOR 4u
-/* Attributes that tell late rounds what arenas the first ones had. */
-#define PAGES "pages"
-#define PAGES_HUGE "huge"
-#define PAGES_BASE "base"
-#define ARENA_BYTES "arena_bytes"
 /* What may be used, by the arena: places and the machine's own copy of them are beside it. */
 #define BESIDE_ARENA 1.1
 
@@ -37,6 +32,12 @@ void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes,
         rounds->pages = BJ_PAGES_BASE;
 }
 
+/* Attributes that tell late rounds what arenas the first ones had. */
+#define PAGES "pages"
+#define PAGES_HUGE "huge"
+#define PAGES_BASE "base"
+#define ARENA_BYTES "arena_bytes"
+
 bj_status bj_kit_keep_arena(const bj_rounds *rounds, bj_curve *curve, bj_error *error) {
     if (curve == NULL)
         return BJ_OK;
@@ -51,7 +52,7 @@ bool bj_kit_recall_arena(bj_rounds *rounds, const bj_curve *curve) {
     /* Samples may come from a file, with anything in it. */
     if (!(huge || base) || !bj_data_get_attribute_number(curve, ARENA_BYTES, &bytes) ||
         !(bytes >= (double)rounds->request->machine->facts.page_bytes) ||
-        !(bytes <= (double)rounds->request->memory_bytes))
+        !(bytes <= (double)rounds->request->memory_bytes / BESIDE_ARENA))
         return false;
     rounds->pages = huge ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
     rounds->pages_fixed = true;

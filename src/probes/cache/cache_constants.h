@@ -144,6 +144,9 @@
 /* Two sizes closer than this are the same level: neighbouring levels lie further apart than an octave. */
 #define BJ_SAME_LEVEL 1.4142
 
+/* Misses on a plateau are looked for beyond this many standard errors of a point: 95%. */
+#define BJ_PLATEAU_SIGMAS 2.0
+
 /* ---- How sure the answers are (cache_answer.c) */
 
 /* A size or a capacity is right within an eighth; three times that is no answer to build on. */

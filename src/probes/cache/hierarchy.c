@@ -166,13 +166,6 @@ static void leave_points_out(resampling *r) {
         file_resample(r, &only, 1, skip);
 }
 
-static double next_point(const bj_curve *walk, double x) {
-    for (size_t i = 0; i < walk->x_count; i++)
-        if (walk->x[i] > x)
-            return walk->x[i];
-    return x;
-}
-
 /* A level that is seen at about this size supports all of its answers: by how much they differ is said by their
  * intervals. */
 static void take_replicates(bj_estimate *estimate, double *from, size_t count, double support) {
@@ -186,8 +179,6 @@ static void conclude_level(resampling *r, size_t index) {
     replicates *from = &r->level[index];
     double support = (double)from->count / (double)r->drawn;
     take_replicates(&level->size, from->size, from->count, support);
-    /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
-    widen(&level->size, level->level.size_sample_x, next_point(r->s->request->walk, level->level.size_sample_x));
     widen(&level->size, level->size_range[0], level->size_range[1]);
     take_replicates(&level->size_sample, from->sample, from->count, support);
     take_replicates(&level->latency, from->latency, from->count, support);
@@ -273,12 +264,21 @@ static double slack_above(const bj_hierarchy *found, size_t index) {
     return fmax(1 / (1 - gained), 1 + BJ_PLATEAU_ERROR);
 }
 
+static double next_point(const bj_curve *walk, double x) {
+    for (size_t i = 0; i < walk->x_count; i++)
+        if (walk->x[i] > x)
+            return walk->x[i];
+    return x;
+}
+
 /* Latencies are known to a few percent, or less well. That moves no edge of a cache that is steep, but a TLB's cost
  * grows slowly, and so do the misses of caches on random frames: there another latency is another size. */
 static void find_size_range(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
                             double range[2]) {
     const bj_level *level = &set->level[index];
-    range[0] = range[1] = level->size_x;
+    /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
+    range[0] = fmin(level->size_x, level->size_sample_x);
+    range[1] = fmax(level->size_x, next_point(s->request->walk, level->size_sample_x));
     /* A paper's size is another one. */
     if (s->request->finder != NULL)
         return;
@@ -292,8 +292,24 @@ static void find_size_range(const bj_round_summary *s, const bj_level_set *set, 
         bj_level other = *level;
         other.latency = other.next_latency = side == 0 ? least : most;
         bj_cache_measure_size(s, set, index, &other);
-        range[side] = other.size_x;
+        range[0] = fmin(range[0], other.size_x);
+        range[1] = fmax(range[1], other.size_x);
     }
+}
+
+/* Of a working set larger than a cache something misses: its size is not above its capacity, but for the tenth of the
+ * rise that a size forgives. Both come from one ramp; where they are the wrong way round, what meets both best is where
+ * they meet, weighted by how well each is known and within what each may be. A table's size is one of its x. */
+static void order_size_and_capacity(bj_hierarchy_level *level, const double capacities[2], bool size_is_given) {
+    double *size = &level->size.value, *capacity = &level->capacity.value, *sizes = level->size_range;
+    if (!(*size > *capacity))
+        return;
+    double wide = log(sizes[1] / sizes[0]), other = log(capacities[1] / capacities[0]);
+    double share = size_is_given ? 0 : wide * wide / (wide * wide + other * other);
+    double meeting = fmax(*size * pow(*capacity / *size, share), sizes[0]);
+    if (!size_is_given)
+        *size = meeting;
+    *capacity = fmin(meeting, capacities[1]);
 }
 
 static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_hierarchy *found) {
@@ -305,15 +321,27 @@ static void describe_level(const bj_round_summary *s, const bj_level_set *set, s
     level->latency = estimate_as(s, from->latency, BJ_LATENCY_TOLERANCE);
     level->capacity = estimate_as(s, found->edge[index].fit.capacity, BJ_SIZE_TOLERANCE);
     find_size_range(s, set, index, found, level->size_range);
+    if (found->edge[index].has_capacity)
+        order_size_and_capacity(level, found->edge[index].fit.interval, s->request->walk->round_count == 1);
 }
 
-/* However well lines are replaced, at least 1 - C / x of them miss: at x = size that is a tenth at most. */
-static void keep_capacity_to_size(double size_x, bj_edge_fit *edge) {
-    double least = (1 - BJ_SIZE_SHARE) * size_x;
-    if (!edge->has_capacity || edge->fit.capacity >= least)
+/* However well lines are replaced, at least 1 - C / x of them miss, whatever the model says: a tenth at x = size, and
+ * where a smaller x hits throughout, C is no less than that. */
+static void keep_capacity_to_misses(const bj_round_summary *s, const bj_level_set *set, size_t index,
+                                    bj_edge_fit *edge) {
+    const bj_level *level = &set->level[index];
+    const double *curve = bj_cache_choose_ramp(s, index, set->count);
+    double rise = level->next_latency - level->latency, least = (1 - BJ_SIZE_SHARE) * level->size_x;
+    if (!edge->has_capacity)
+        return;
+    for (size_t i = 0; i < s->count && s->x[i] <= level->size_x; i++) {
+        double misses = fmax(curve[i] - level->latency, 0) + BJ_PLATEAU_SIGMAS * s->hints.noise * curve[i];
+        least = fmax(least, s->x[i] * (1 - misses / rise));
+    }
+    if (edge->fit.capacity >= least)
         return;
     edge->fit.capacity = least;
-    edge->fit.interval[1] = fmax(edge->fit.interval[1], size_x);
+    edge->fit.interval[1] = fmax(edge->fit.interval[1], level->size_x);
 }
 
 /* From the nearest on: what the revisits of a level say of the next latency is believed of those that follow. */
@@ -343,7 +371,7 @@ static void describe_levels(bj_round_summary *s, bj_level_set *set, uint64_t see
         fit_edges(s, set, seed, scratch, found);
     for (size_t i = 0; i < set->count; i++) {
         set->level[i] = correct_level(s, &measured, i, found, i);
-        keep_capacity_to_size(set->level[i].size_x, &found->edge[i]);
+        keep_capacity_to_misses(s, set, i, &found->edge[i]);
     }
     for (size_t i = 0; i < set->count; i++)
         describe_level(s, set, i, found);

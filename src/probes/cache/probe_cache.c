@@ -316,12 +316,12 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_cache = {
     .name = "cache",
     .question = "How many data caches are there, how large and how fast?",
-    .revision = 6,
+    .revision = 7,
     .provides =
         (const bj_probe_key[]){
             {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
             {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
-             "largest working set without a real penalty (effective size)"},
+             "largest working set without a real penalty, random frames and TLB included"},
             {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
             {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
             {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},

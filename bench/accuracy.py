@@ -28,10 +28,12 @@ ROOT = os.path.dirname(HERE)
 # What counts as right, by the kind of a key (kind_of): a share of the truth, and what is right in any case.
 TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1,
              "line_bytes": 0.0, "associativity": 0.0, "page.size_bytes": 0.0, "tlb.levels": 0.0, "tlb.entries": 0.06,
-             "tlb.miss_ns": 0.1, "read_gbs": 0.1, "write_gbs": 0.1, "copy_gbs": 0.1, "memory.parallelism": 0.1}
+             "tlb.miss_ns": 0.1, "memory.latency_ns": 0.1, "memory.latency_in_tlb_ns": 0.1, "read_gbs": 0.1,
+             "write_gbs": 0.1, "copy_gbs": 0.1, "memory.parallelism": 0.1}
 RIGHT_ANYWAY = {"tlb.entries": 2}
 # Which kinds of keys are judged when a probe is asked for.
-KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles"), "line": ("line_bytes",),
+KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles", "memory.latency_ns",
+                  "memory.latency_in_tlb_ns"), "line": ("line_bytes",),
         "associativity": ("associativity",), "page": ("page.size_bytes",),
         "tlb": ("tlb.levels", "tlb.entries", "tlb.miss_ns"), "bandwidth": ("read_gbs", "write_gbs", "copy_gbs"),
         "parallelism": ("memory.parallelism",)}
@@ -330,7 +332,7 @@ def judge_run(answers, truth, machine, probes, tally):
         hidden = kind == "associativity" and why_ways_are_hidden(key, machine) is not None
         tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet, hidden)
         open_instead = verdict == "undetermined" and (hidden if kind == "associativity" else may_be_open(key))
-        if verdict != "right" and kind not in ("latency_cycles", "tlb.miss_ns") and not open_instead:
+        if verdict != "right" and not kind.endswith(("_cycles", "_ns")) and not open_instead:
             wrong.append("%s %s (%s) for %s" % (key.removeprefix("cache."), answer.get("value") if answer else None, confidence, value))
     return wrong
 

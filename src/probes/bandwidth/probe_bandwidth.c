@@ -136,7 +136,7 @@ static void plan_buffers(bandwidth_run *run, const effort_plan *plan, const bj_k
     /* Arenas are cut to whole huge pages. */
     double whole = fmax((double)request->machine->facts.huge_bytes, MIB);
     double wanted = fmax(OVER_LAST * bj_known_caches_largest(caches), plan->least_memory_bytes);
-    wanted = fmin(ceil(wanted / whole) * whole, 0.9 * (double)request->memory_bytes);
+    wanted = bj_kit_limit_arena(request, ceil(wanted / whole) * whole);
     bj_kit_plan_arena(&run->rounds, (size_t)wanted, REPETITIONS);
     run->buffers[run->buffer_count++] = round_to_multiple((double)run->rounds.arena_bytes);
 }

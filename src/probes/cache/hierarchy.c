@@ -103,12 +103,14 @@ static double correct_memory(const bj_level_set *set, const bj_hierarchy *found)
 /* The replicates of one level. */
 typedef struct {
     double size[BJ_CACHE_RESAMPLES], sample[BJ_CACHE_RESAMPLES], latency[BJ_CACHE_RESAMPLES];
-    double capacity[BJ_CACHE_RESAMPLES];
-    size_t count, capacity_count;
+    double capacity[BJ_CACHE_RESAMPLES], cycles[BJ_CACHE_RESAMPLES];
+    size_t count, capacity_count, cycles_count;
 } replicates;
 
 typedef struct {
     bj_round_summary *s;
+    const bj_yardstick *yardstick;
+    double cycle_ns; /* by the rounds of this resample; NaN: not known */
     bj_hierarchy *found;
     double *scratch; /* of a fit */
     replicates level[BJ_LEVELS_MAX];
@@ -134,6 +136,8 @@ static void file_level(resampling *r, const bj_level_set *set, size_t index) {
         into->size[into->count] = corrected.size_x;
         into->sample[into->count] = corrected.size_sample_x;
         into->latency[into->count++] = corrected.latency;
+        if (!isnan(r->cycle_ns))
+            into->cycles[into->cycles_count++] = corrected.latency / r->cycle_ns;
         bj_occupancy fit;
         if (edge->has_capacity && !edge->revisited && bj_cache_refit_edge(r->s, set, k, &edge->fit, r->scratch, &fit))
             into->capacity[into->capacity_count++] = fit.capacity;
@@ -153,8 +157,14 @@ static void file_resample(resampling *r, const size_t *index, size_t count, size
         file_level(r, &set, i);
 }
 
+/* ns of a cycle by these rounds. */
+static double read_cycle(const bj_yardstick *yardstick, const size_t *index, size_t count) {
+    return yardstick != NULL ? bj_kit_read_yardstick(yardstick, index, count) : NAN;
+}
+
 static double file_rounds(void *context, const size_t *index, size_t count) {
     resampling *r = context;
+    r->cycle_ns = read_cycle(r->yardstick, index, count);
     file_resample(r, index, count, r->s->request->walk->x_count);
     return NAN;
 }
@@ -184,6 +194,9 @@ static void conclude_level(resampling *r, size_t index) {
     take_replicates(&level->latency, from->latency, from->count, support);
     double measured = level->latency.value / factor_of(r->found, index);
     widen(&level->latency, measured, measured);
+    take_replicates(&level->cycles, from->cycles, from->cycles_count, support);
+    double factor = level->cycles.value / level->latency.value;
+    widen(&level->cycles, measured * factor, measured * factor);
     take_replicates(&level->capacity, from->capacity, from->capacity_count, support);
     if (edge->has_capacity)
         widen(&level->capacity, edge->fit.interval[0], edge->fit.interval[1]);
@@ -204,16 +217,18 @@ static void conclude_resampling(resampling *r) {
             widen(&found->levels, (double)n, (double)n);
 }
 
-static bj_status resample(bj_round_summary *s, uint64_t seed, double *scratch, bj_hierarchy *found, bj_error *error) {
+static bj_status resample(bj_round_summary *s, const bj_hierarchy_request *request, double *scratch,
+                          bj_hierarchy *found, bj_error *error) {
     size_t rounds = s->request->walk->round_count;
     resampling *r = calloc(1, sizeof *r);
     bj_bootstrap unused = {0};
     if (r == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to resample");
-    *r = (resampling){.s = s, .found = found, .scratch = scratch, .error = error};
+    *r = (resampling){
+        .s = s, .yardstick = request->yardstick, .cycle_ns = NAN, .found = found, .scratch = scratch, .error = error};
     bj_status status = BJ_OK;
     if (rounds > 1)
-        status = bj_stats_bootstrap_rounds(rounds, BJ_CACHE_RESAMPLES, bj_random_mix(seed, PURPOSE_RESAMPLES),
+        status = bj_stats_bootstrap_rounds(rounds, BJ_CACHE_RESAMPLES, bj_random_mix(request->seed, PURPOSE_RESAMPLES),
                                            file_rounds, r, &unused, error);
     else
         leave_points_out(r);
@@ -325,25 +340,6 @@ static void describe_level(const bj_round_summary *s, const bj_level_set *set, s
         order_size_and_capacity(level, found->edge[index].fit.interval, s->request->walk->round_count == 1);
 }
 
-/* However well lines are replaced, at least 1 - C / x of them miss, whatever the model says: a tenth at x = size, and
- * where a smaller x hits throughout, C is no less than that. */
-static void keep_capacity_to_misses(const bj_round_summary *s, const bj_level_set *set, size_t index,
-                                    bj_edge_fit *edge) {
-    const bj_level *level = &set->level[index];
-    const double *curve = bj_cache_choose_ramp(s, index, set->count);
-    double rise = level->next_latency - level->latency, least = (1 - BJ_SIZE_SHARE) * level->size_x;
-    if (!edge->has_capacity)
-        return;
-    for (size_t i = 0; i < s->count && s->x[i] <= level->size_x; i++) {
-        double misses = fmax(curve[i] - level->latency, 0) + BJ_PLATEAU_SIGMAS * s->hints.noise * curve[i];
-        least = fmax(least, s->x[i] * (1 - misses / rise));
-    }
-    if (edge->fit.capacity >= least)
-        return;
-    edge->fit.capacity = least;
-    edge->fit.interval[1] = fmax(edge->fit.interval[1], level->size_x);
-}
-
 /* From the nearest on: what the revisits of a level say of the next latency is believed of those that follow. */
 static void fit_edges(bj_round_summary *s, bj_level_set *set, uint64_t seed, double *scratch, bj_hierarchy *found) {
     const bj_curve *walk = s->request->walk;
@@ -371,7 +367,7 @@ static void describe_levels(bj_round_summary *s, bj_level_set *set, uint64_t see
         fit_edges(s, set, seed, scratch, found);
     for (size_t i = 0; i < set->count; i++) {
         set->level[i] = correct_level(s, &measured, i, found, i);
-        keep_capacity_to_misses(s, set, i, &found->edge[i]);
+        bj_cache_keep_capacity(s, set, i, &found->edge[i]);
     }
     for (size_t i = 0; i < set->count; i++)
         describe_level(s, set, i, found);
@@ -385,7 +381,8 @@ static void find_twin_steps(const bj_round_summary *s, bj_hierarchy *found) {
     double least = fmax(BJ_TLB_STEP_OF_ALL * twin->cost[twin->count - 1], BJ_TLB_STEP_OF_FIRST * s->y[0]);
     for (size_t i = 1; i < twin->count && found->twin_step_count < BJ_TWIN_STEPS_MAX; i++)
         if (twin->cost[i] - twin->cost[i - 1] >= least)
-            found->twin_step[found->twin_step_count++] = (bj_twin_step){twin->x[i - 1], twin->x[i]};
+            found->twin_step[found->twin_step_count++] =
+                (bj_twin_step){twin->x[i - 1], twin->x[i], twin->cost[i] - twin->cost[i - 1]};
 }
 
 bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {
@@ -407,11 +404,12 @@ bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarc
         goto done;
     find_twin_steps(&s, found);
     describe_levels(&s, &set, request->seed, scratch, found);
-    if (request->far_x > 0)
-        found->far_latency = request->far_time - bj_cache_predict_tlb_cost(&s.twin, request->far_x);
+    double cycle_ns = read_cycle(request->yardstick, NULL, walk->round_count);
+    for (size_t i = 0; i < found->count; i++)
+        found->level[i].cycles = estimate_as(&s, found->level[i].latency.value / cycle_ns, BJ_LATENCY_TOLERANCE);
     if (request->curves.levels_only)
         goto done;
-    status = resample(&s, request->seed, scratch, found, error);
+    status = resample(&s, request, scratch, found, error);
     if (status == BJ_OK && walk->round_count > 1)
         status = compare_rounds(&s, found, error);
 done:

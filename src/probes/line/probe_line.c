@@ -347,4 +347,5 @@ const bj_probe bj_probe_line = {
     .analyze_curve = BJ_LINE_TABLE,
     .analyze_x_name = "distance",
     .analyze_x_unit = "bytes",
+    .analyze_level = true,
 };

@@ -153,6 +153,7 @@ static void add_memory_walk(bj_curves *samples, double near_ns, double wide_ns, 
     const double x[] = {128 * 1024, 4 * MIB, 256 * MIB}, y[] = {near_ns, wide_ns, whole_ns};
     bj_curve *curve;
     assert_int_equal(bj_data_add_curve(samples, BJ_MEMORY_WALK, "cache", &curve, NULL), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE, NULL), BJ_OK);
     assert_int_equal(bj_data_set_attribute_number(curve, BJ_MEMORY_PAGE, 4096, NULL), BJ_OK);
     assert_int_equal(bj_data_set_attribute_number(curve, BJ_MEMORY_GRAIN, 64, NULL), BJ_OK);
     for (size_t r = 0; r < 8; r++)
@@ -181,6 +182,8 @@ static void test_latencies_of_memory(void **state) {
         assert_true(fabs(whole->value / 260 - 1) < 0.01);
         assert_int_equal(whole->confidence, BJ_CONFIDENCE_HIGH);
         assert_string_equal(whole->evidence[0], BJ_MEMORY_WALK);
+        assert_string_equal(whole->pages, BJ_CACHE_PAGES_HUGE);
+        assert_string_equal(in_tlb->pages, BJ_CACHE_PAGES_HUGE);
         assert_int_equal(in_tlb->status, cases[i].plain ? BJ_ANSWER_OK : BJ_ANSWER_UNDETERMINED);
         if (cases[i].plain) {
             assert_true(fabs(in_tlb->value / cases[i].near - 1) < 0.01);

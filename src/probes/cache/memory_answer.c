@@ -1,13 +1,18 @@
 #include "probes/cache/memory_answer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "probes/cache/cache_samples.h"
 #include "probes/cache/memory_walk.h"
 
-static bj_status put(bj_answers *answers, const char *key, const char *curve, bj_answer **answer, bj_error *error) {
+static bj_status put(bj_answers *answers, const char *key, const bj_curve *curve, bj_answer **answer, bj_error *error) {
+    static const char *const kinds[] = {BJ_CACHE_PAGES_HUGE, BJ_CACHE_PAGES_BASE};
     BJ_TRY(bj_kit_put_answer(answers, "ns", answer, error, "memory.%s", key));
-    bj_data_cite_curve(*answer, curve);
+    bj_data_cite_curve(*answer, curve->id);
+    for (size_t i = 0; i < 2; i++)
+        if (bj_data_has_attribute_text(curve, BJ_CACHE_PAGES, kinds[i]))
+            snprintf((*answer)->pages, sizeof(*answer)->pages, "%s", kinds[i]);
     return BJ_OK;
 }
 
@@ -60,10 +65,11 @@ static bool is_plain(const bj_memory_request *request, const bj_curve *curve, co
 /* By the smallest window; the next one is its witness. */
 static bj_status answer_in_tlb(const bj_memory_request *request, const bj_curve *curve, const bj_estimate *whole,
                                bj_answers *answers, bj_error *error) {
+    const bj_curve *sweep = bj_data_find_curve(request->samples, BJ_CACHE_WALK);
     bj_answer *answer;
     bj_estimate near, wide;
     bool has_wide = curve != NULL && curve->x_count > 2;
-    BJ_TRY(put(answers, "latency_in_tlb_ns", curve != NULL ? BJ_MEMORY_WALK : BJ_CACHE_WALK, &answer, error));
+    BJ_TRY(put(answers, "latency_in_tlb_ns", curve != NULL ? curve : sweep, &answer, error));
     if (curve == NULL || curve->x_count < 2) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
                       curve == NULL ? "no walks within the TLB's reach were measured"
@@ -89,7 +95,7 @@ bj_status bj_cache_answer_memory(const bj_memory_request *request, bj_answers *a
         curve = NULL;
         whole_curve = bj_data_find_curve(request->samples, BJ_CACHE_WALK);
     }
-    BJ_TRY(put(answers, "latency_ns", whole_curve->id, &answer, error));
+    BJ_TRY(put(answers, "latency_ns", whole_curve, &answer, error));
     BJ_TRY(estimate(request, whole_curve, whole_curve->x_count - 1, &whole, error));
     bj_kit_fill_answer(answer, &whole, request->most);
     return answer_in_tlb(request, curve, &whole, answers, error);

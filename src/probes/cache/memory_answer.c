@@ -16,10 +16,10 @@ static bj_status put(bj_answers *answers, const char *key, const bj_curve *curve
     return BJ_OK;
 }
 
-/* The middle of the rounds, not their least: what memory gives a program is what it mostly gives. */
+/* Low, as all of the sweep: disturbance only adds time. */
 static bj_status estimate(const bj_memory_request *request, const bj_curve *curve, size_t point, bj_estimate *latency,
                           bj_error *error) {
-    BJ_TRY(bj_kit_estimate_point(curve, point, 0.5, BJ_LATENCY_TOLERANCE, request->seed, latency, error));
+    BJ_TRY(bj_kit_estimate_point(curve, point, BJ_LOW_OF_ROUNDS, BJ_LATENCY_TOLERANCE, request->seed, latency, error));
     bj_kit_widen(latency, BJ_SYSTEMATIC, 0);
     return BJ_OK;
 }

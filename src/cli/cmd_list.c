@@ -35,10 +35,26 @@ static void print_cost(const bj_probe *probe) {
     putchar('\n');
 }
 
+/* What `high` promises. */
+static void print_tolerance(const bj_probe_key *key) {
+    char share[BJ_NUMBER_ROOM], least[BJ_NUMBER_ROOM];
+    bj_data_format_number(bj_data_round_number(100 * key->tolerance, 3), share);
+    bj_data_format_number(key->tolerance_least, least);
+    if (key->tolerance == BJ_SAME_NUMBER)
+        fputs("exactly", stdout);
+    else if (key->tolerance > 0)
+        printf("within %s%%", share);
+    if (key->tolerance_least > 0)
+        printf(" or %s", least);
+    putchar('\n');
+}
+
 static void print_keys(const bj_probe *probe) {
     for (size_t i = 0; probe->provides[i].key != NULL; i++) {
         const bj_probe_key *key = &probe->provides[i];
-        printf("      %-32s %-10s %s\n", key->key, key->unit, key->meaning);
+        printf("      %-32s %-13s ", key->key, key->unit);
+        print_tolerance(key);
+        printf("          %s\n", key->meaning);
     }
 }
 
@@ -56,7 +72,7 @@ static int run(const bj_cli_arguments *arguments) {
 }
 
 static const bj_cli_option options[] = {
-    {"keys", 'k', NULL, "also the keys that each probe answers, with unit and meaning"},
+    {"keys", 'k', NULL, "also the keys that each probe answers, with unit, meaning and what `high` promises"},
 };
 
 const bj_cli_command bj_cli_command_list = {

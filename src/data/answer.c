@@ -39,6 +39,10 @@ bool bj_data_has_value(const bj_answer *answer) {
     return answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE;
 }
 
+bool bj_data_is_wide(const double interval[2], double tolerance) {
+    return interval[1] * (1 - tolerance) > interval[0] * (1 + tolerance);
+}
+
 bool bj_data_get_number(const bj_answers *answers, const char *key, double *value) {
     const bj_answer *answer = find(answers, key);
     if (answer == NULL || answer->structured != NULL || !bj_data_has_value(answer))

@@ -51,6 +51,8 @@ bj_status bj_data_put_answer(bj_answers *answers, const char *key, const char *u
                              bj_error *error) BJ_WARN_UNUSED;
 /* Whether it answers at all: ok or unstable. */
 bool bj_data_has_value(const bj_answer *answer);
+/* Whether an interval is wider than from value (1 - t) to value (1 + t), compared by the ratio of its ends. */
+bool bj_data_is_wide(const double interval[2], double tolerance);
 void bj_data_cite_curve(bj_answer *answer, const char *curve_id);
 
 const char *bj_data_name_status(bj_answer_status status);

@@ -41,11 +41,18 @@ typedef struct {
     bool from_table;           /* somebody's curve (analyze): answers are among its x */
 } bj_analyse_request;
 
+/* The tolerance of numbers that count something. Not zero, for the last digit of what was computed. */
+#define BJ_SAME_NUMBER 1e-9
+
 typedef struct {
     const char *key;        /* "<n>" stands for the level */
     const char *unit;       /* as in the profile */
     double lowest, highest; /* plausible range: outside it the answer is turned into `failed` */
     const char *meaning;
+    /* What `high` promises: right within this share of the value, or within `tolerance_least` of it in its unit where
+     * that is more. BJ_SAME_NUMBER for what is right or wrong; 0: nothing is promised, as of structured values. The
+     * runner lowers what is `high` beside a wider interval, so an analysis judges by the same number. */
+    double tolerance, tolerance_least;
 } bj_probe_key;
 
 typedef struct {

@@ -98,6 +98,15 @@ static void cap_by_level(const bj_probe *probe, const bj_answers *earlier, bj_an
         answer->confidence = surest;
 }
 
+/* No probe is surer than its interval, however it came by it: wider than the tolerance that the key promises is
+ * `medium` at most. */
+static void cap_by_width(const bj_probe_key *key, bj_answer *answer) {
+    double tolerance = fmax(key->tolerance, key->tolerance_least / fabs(answer->value));
+    if (answer->has_interval && key->tolerance > 0 && answer->confidence > BJ_CONFIDENCE_MEDIUM &&
+        bj_data_is_wide(answer->interval, tolerance))
+        answer->confidence = BJ_CONFIDENCE_MEDIUM;
+}
+
 static void complete_texts(const bj_probe *probe, const char *method, bj_answer *answer) {
     if (answer->status == BJ_ANSWER_OK)
         answer->reason[0] = '\0';
@@ -130,6 +139,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
         round_numbers(samples, answer);
         drop_missing_evidence(samples, answer);
         cap_by_level(probe, request->earlier, answer);
+        cap_by_width(key, answer);
         complete_texts(probe, request->method, answer);
         snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }

@@ -40,7 +40,7 @@ static void set_interval(size_t round_count, bj_bootstrap *result) {
 bj_status bj_stats_bootstrap_rounds(size_t round_count, size_t resample_count, uint64_t seed,
                                     bj_bootstrap_statistic statistic, void *context, bj_bootstrap *result,
                                     bj_error *error) {
-    *result = (bj_bootstrap){.low = NAN, .high = NAN, .nan_share = 1};
+    *result = (bj_bootstrap){.low = NAN, .high = NAN};
     if (round_count == 0 || resample_count == 0)
         return BJ_OK;
     size_t *drawn = malloc(round_count * sizeof *drawn);
@@ -61,12 +61,11 @@ bj_status bj_stats_bootstrap_rounds(size_t round_count, size_t resample_count, u
     free(drawn);
     result->replicates = replicates;
     result->replicate_count = bj_stats_sort_samples(replicates, resample_count);
-    result->nan_share = (double)(resample_count - result->replicate_count) / (double)resample_count;
     set_interval(round_count, result);
     return BJ_OK;
 }
 
 void bj_stats_free_bootstrap(bj_bootstrap *result) {
     free(result->replicates);
-    *result = (bj_bootstrap){.low = NAN, .high = NAN, .nan_share = 1};
+    *result = (bj_bootstrap){.low = NAN, .high = NAN};
 }

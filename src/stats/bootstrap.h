@@ -21,8 +21,7 @@
 typedef double (*bj_bootstrap_statistic)(void *context, const size_t *round_index, size_t round_count);
 
 typedef struct {
-    double low, high;       /* 95%; NaN from fewer than two rounds or when no resample gave an answer */
-    double nan_share;       /* of the resamples, those without an answer; the interval is of the others */
+    double low, high;       /* 95% of the replicates; NaN from fewer than two rounds or when there are none */
     double *replicates;     /* ascending, without NaN */
     size_t replicate_count; /* resample_count less the NaN */
 } bj_bootstrap;

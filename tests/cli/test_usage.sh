@@ -91,6 +91,9 @@ out_has "gradient_peaks"
 grep -q 'cache.L<n>.size_bytes' out && complain "keys without --keys"
 expect 0 list --keys
 out_has "cache.L<n>.size_bytes"
+out_has "cache.L<n>.capacity_bytes        bytes         within 12.5%"
+out_has "tlb.L<n>.entries                 count         within 6% or 2"
+out_has "cache.levels                     count         exactly"
 
 # Letters may stand joined, however many; a long option may not be cut short, or the next one that begins so breaks scripts.
 expect 0 list -kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk

@@ -13,16 +13,15 @@ static bool is_judged(const char *key) {
     return strncmp(key, "live.", 5) == 0 || (strncmp(key, "op.", 3) == 0 && !ends_with(key, "_ns"));
 }
 
-static bool is_right(const char *key, double value, double truth) {
+static bool is_right(const char *key, double value, double truth, bool counts_chains) {
     if (strncmp(key, "live.", 5) == 0)
         return value == truth;
-    /* Halves round either way. */
-    if (ends_with(key, ".in_flight"))
-        return fabs(value - truth) <= 1;
+    if (counts_chains && ends_with(key, ".in_flight"))
+        return fabs(value - truth) < 1;
     return fabs(value - truth) <= TOLERANCE * truth;
 }
 
-static unsigned judge_machine(const char *name, json_t *truth, const bj_answers *answers, unsigned *exact,
+static unsigned judge_machine(const char *name, json_t *truth, const bj_answers *answers, bool counts_chains,
                               unsigned *judged) {
     const char *key;
     json_t *value;
@@ -32,13 +31,12 @@ static unsigned judge_machine(const char *name, json_t *truth, const bj_answers 
             continue;
         const bj_answer *answer = bj_data_find_answer(answers, key);
         if (answer == NULL || answer->status != BJ_ANSWER_OK ||
-            !is_right(key, answer->value, json_number_value(value))) {
+            !is_right(key, answer->value, json_number_value(value), counts_chains)) {
             print_error("%s: %s is %g (%s), the truth is %g\n", name, key, answer != NULL ? answer->value : NAN,
                         answer != NULL ? answer->reason : "no answer", json_number_value(value));
             wrong++;
             continue;
         }
-        *exact += fabs(answer->value - json_number_value(value)) <= TOLERANCE * json_number_value(value);
         ++*judged;
     }
     for (size_t i = 0; i < answers->count; i++) {
@@ -57,20 +55,20 @@ static unsigned judge_machine(const char *name, json_t *truth, const bj_answers 
 static void run_zoo(const char *method) {
     json_t *truths = load_truths(), *truth;
     const char *name;
-    unsigned wrong = 0, exact = 0, judged = 0;
+    unsigned wrong = 0, judged = 0;
     json_object_foreach(truths, name, truth) {
         bj_machine *machine = open_zoo_machine(name);
         bj_answers answers = {0};
         run_probe_by(method, "op", machine, &answers);
         run_probe("live", machine, &answers);
-        wrong += judge_machine(name, json_object_get(truth, "characteristics"), &answers, &exact, &judged);
+        wrong += judge_machine(name, json_object_get(truth, "characteristics"), &answers, method != NULL, &judged);
         bj_data_free_answers(&answers);
         close_machine(machine);
     }
     json_decref(truths);
-    print_message("%u right, %u of them within %g%%\n", judged, exact, 100 * TOLERANCE);
+    print_message("%u right within %g%%\n", judged, 100 * TOLERANCE);
     assert_int_equal(wrong, 0);
-    assert_true(judged > 300 && exact >= 0.97 * judged);
+    assert_true(judged > 300);
 }
 
 static void test_zoo(void **state) {

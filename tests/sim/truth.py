@@ -653,7 +653,7 @@ STREAMS = 20
 
 
 def find_operations(machine):
-    """Relative to the addition. In flight: so many that one more would have to wait, which is latency times rate."""
+    """Relative to the addition. In flight: latency times rate, a fraction."""
     operations = {"int32.add": {"latency": 1, "per_cycle": 4}, **machine.get("ops", {})}
     unit = operations["int32.add"]["latency"]
     keys = {}
@@ -667,7 +667,7 @@ def find_operations(machine):
         keys[f"op.{name}.latency"] = round(operation["latency"] / unit, 6)
         if operation["latency"] * rate < STREAMS:
             keys[f"op.{name}.throughput"] = round(rate * unit, 6)
-            keys[f"op.{name}.in_flight"] = max(1, round(operation["latency"] * rate))
+            keys[f"op.{name}.in_flight"] = max(1, round(operation["latency"] * rate, 6))
     return keys
 
 

@@ -120,19 +120,38 @@ static void points_without_samples(void **state) {
     (void)state;
     bj_curves curves = {0};
     bj_curve *curve;
-    double values[3];
     bj_estimate found;
     assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 1, 2, 7, &error), BJ_OK);
     assert_int_equal(bj_data_record_sample(curve, 2, 1, 9, &error), BJ_OK);
-    assert_int_equal(bj_kit_list_point(curve, 0, values), 1);
-    assert_true(values[0] == 7);
+    assert_int_equal(bj_kit_estimate_point(curve, 0, 0.5, 0, 1, &found, &error), BJ_OK);
+    assert_true(found.value == 7 && found.rounds == 1);
     /* The rounds that have the point are its rounds. */
     assert_int_equal(bj_kit_estimate_point(curve, 1, 0.5, 0, 1, &found, &error), BJ_OK);
     assert_true(found.value == 9 && found.rounds == 1);
     curve->rounds[1][1] = NAN;
     assert_int_equal(bj_kit_estimate_point(curve, 1, 0.5, 0, 1, &found, &error), BJ_OK);
     assert_true(isnan(found.value));
+    bj_data_free_curves(&curves);
+}
+
+/* Each round says one thing, a quantile of its points; a round without any says nothing. */
+static void rounds_speak_for_themselves(void **state) {
+    (void)state;
+    static const double rounds[4][3] = {{5, 3, 4}, {NAN, 6, 8}, {NAN, NAN, NAN}, {9, 1, 2}};
+    bj_curves curves = {0};
+    bj_curve *curve;
+    bj_estimate found;
+    assert_int_equal(bj_data_add_curve(&curves, "c", "p", &curve, &error), BJ_OK);
+    for (size_t r = 0; r < 4; r++)
+        for (size_t i = 0; i < 3; i++)
+            if (!isnan(rounds[r][i]))
+                assert_int_equal(bj_data_record_sample(curve, (double)i, r, rounds[r][i], &error), BJ_OK);
+    assert_int_equal(bj_kit_estimate_rounds(curve, 0, 0.5, 0, 1, &found, &error), BJ_OK);
+    assert_true(found.value == 3 && found.rounds == 3);
+    assert_true(found.single[BJ_SINGLE_LEAST] == 1 && found.single[BJ_SINGLE_GREATEST] == 6);
+    assert_int_equal(bj_kit_estimate_rounds(curve, 1, 1, 0, 1, &found, &error), BJ_OK);
+    assert_true(found.value == 9);
     bj_data_free_curves(&curves);
 }
 
@@ -169,6 +188,7 @@ int main(void) {
         cmocka_unit_test(whole_numbers_agree_when_rounded),
         cmocka_unit_test(large_tables_get_fewer_resamples),
         cmocka_unit_test(points_without_samples),
+        cmocka_unit_test(rounds_speak_for_themselves),
         cmocka_unit_test(answers_are_filled_refused_and_called_unstable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

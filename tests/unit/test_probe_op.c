@@ -1,6 +1,7 @@
 /* Operations: answers from made-up samples, what makes them fail, and what is measured of a simulated machine. */
 #include "measure_fixture.h"
 
+#include "base/random.h"
 #include "probes/op/op_answer.h"
 #include "probes/op/op_families.h"
 
@@ -40,8 +41,8 @@ static void record_family(bj_curves *samples, size_t number, const made_up *m, s
 static void record_yardstick(bj_curves *samples, size_t rounds) {
     for (size_t r = 0; r < rounds; r++)
         for (int call = 1; call <= 3; call++) {
-            record(samples, BJ_OP_YARDSTICK, call, r, 1.02 * addition_ns(r));
-            record(samples, BJ_OP_YARDSTICK_ONCE, call, r, 1.04 * addition_ns(r));
+            record(samples, "op.yardstick", call, r, 1.02 * addition_ns(r));
+            record(samples, "op.yardstick.once", call, r, 1.04 * addition_ns(r));
         }
 }
 
@@ -69,10 +70,17 @@ static void expect_number(const bj_answers *answers, const char *key, double val
     assert_true(answer->interval[0] <= value && value <= answer->interval[1]);
 }
 
+/* Whatever its status. */
+static void expect_near(const bj_answers *answers, const char *key, double value) {
+    const bj_answer *answer = bj_data_find_answer(answers, key);
+    if (!bj_data_has_value(answer) || fabs(answer->value - value) > 0.01 * value)
+        fail_msg("%s is %g (%s), not %g", key, answer->value, answer->reason, value);
+}
+
 static void test_numbers(void **state) {
     (void)state;
-    const char *const methods[] = {NULL, "second_lowest"};
-    for (size_t i = 0; i < 2; i++) {
+    const char *const methods[] = {NULL, "median_ratio", "second_lowest"};
+    for (size_t i = 0; i < 3; i++) {
         bj_curves samples = {0};
         bj_answers answers = {0};
         record_yardstick(&samples, 9);
@@ -152,8 +160,8 @@ static void test_nothing_to_be_relative_to(void **state) {
     bj_data_free_curves(&samples);
 }
 
-/* Products that overlap halfway between three and four: no whole number is sure. */
-static void test_numbers_in_flight_are_whole(void **state) {
+/* Products that overlap halfway between three and four: that is what is answered, but chains cannot be halved. */
+static void test_numbers_in_flight_are_fractions(void **state) {
     (void)state;
     bj_curves samples = {0};
     bj_answers answers = {0};
@@ -166,10 +174,37 @@ static void test_numbers_in_flight_are_whole(void **state) {
         }
     analyse(&samples, NULL, &answers);
     const bj_answer *answer = bj_data_find_answer(&answers, "op.int32.mul.in_flight");
-    assert_true(answer->value == 3 && answer->interval[0] == 3 && answer->interval[1] == 4);
-    assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
-    /* The latency itself is sure within a twentieth. */
-    assert_int_equal(bj_data_find_answer(&answers, "op.int32.mul.latency")->confidence, BJ_CONFIDENCE_HIGH);
+    double latency = bj_data_find_answer(&answers, "op.int32.mul.latency")->value;
+    double throughput = bj_data_find_answer(&answers, "op.int32.mul.throughput")->value;
+    assert_true(fabs(answer->value - 3.45) < 1e-6 && fabs(answer->value - latency * throughput) < 1e-6);
+    assert_true(answer->interval[0] > 3.4 && answer->interval[1] < 3.6);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_HIGH);
+    analyse(&samples, "second_lowest", &answers);
+    assert_true(bj_data_find_answer(&answers, "op.int32.mul.in_flight")->value == 3);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+/* Every second batch of either loop is disturbed. Medians of differences within a round would be anything. */
+static void test_disturbed_loops(void **state) {
+    (void)state;
+    bj_curves samples = {0};
+    bj_answers answers = {0};
+    bj_random random;
+    bj_random_seed(&random, 1);
+    record_yardstick(&samples, 9);
+    for (size_t r = 0; r < 9; r++)
+        for (unsigned s = 1; s <= BJ_CHAIN_ABREAST_MAX; s++)
+            for (int twice = 0; twice < 2; twice++) {
+                double link = fmax(10, s * 6) + (twice ? 0.1 : 0.2);
+                bool is_met = bj_random_unit(&random) < 0.4;
+                record(&samples, twice ? "op.double.div" : "op.double.div.once", s, r,
+                       link * addition_ns(r) * (is_met ? 1 + bj_random_unit(&random) : 1));
+            }
+    analyse(&samples, NULL, &answers);
+    expect_near(&answers, "op.double.div.latency", 10);
+    expect_near(&answers, "op.double.div.throughput", 1.0 / 6);
+    expect_near(&answers, "op.double.div.in_flight", 10.0 / 6);
     bj_data_free_answers(&answers);
     bj_data_free_curves(&samples);
 }
@@ -195,7 +230,7 @@ static void test_measuring(void **state) {
     close_measuring(&m);
     expect_steady_progress("op", calculator, 8 * TESTED_MIB);
     expect_interruption("op", calculator, 8 * TESTED_MIB);
-    expect_deadline("op", BJ_OP_YARDSTICK, calculator, 8 * TESTED_MIB);
+    expect_deadline("op", "op.yardstick", calculator, 8 * TESTED_MIB);
 }
 
 /* What the machine does not have is not asked again. */
@@ -208,7 +243,7 @@ static void test_late_rounds(void **state) {
     assert_int_equal(get_curve(&m, "op.float.add")->round_count, 0);
     run_analysis(&m.made, "op");
     expect_answer(&m.made, "op.int32.mul.latency", 3, 0.001, BJ_CONFIDENCE_HIGH);
-    expect_answer(&m.made, "op.int32.mul.in_flight", 3, 0, BJ_CONFIDENCE_HIGH);
+    expect_answer(&m.made, "op.int32.mul.in_flight", 3, 0.001, BJ_CONFIDENCE_HIGH);
     expect_answer(&m.made, "op.int32.div.latency", 12, 0.001, BJ_CONFIDENCE_HIGH);
     assert_int_equal(get_answer(&m.made, "op.float.add.latency")->status, BJ_ANSWER_UNSUPPORTED);
     close_measuring(&m);
@@ -220,7 +255,8 @@ int main(void) {
         cmocka_unit_test(test_folded_chains_fail),
         cmocka_unit_test(test_twenty_streams_may_not_be_enough),
         cmocka_unit_test(test_nothing_to_be_relative_to),
-        cmocka_unit_test(test_numbers_in_flight_are_whole),
+        cmocka_unit_test(test_numbers_in_flight_are_fractions),
+        cmocka_unit_test(test_disturbed_loops),
         cmocka_unit_test(test_measuring),
         cmocka_unit_test(test_late_rounds),
     };

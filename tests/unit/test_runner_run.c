@@ -128,12 +128,14 @@ static bj_status analyse_rates(const bj_curves *samples, const bj_analyse_reques
     return status == BJ_OK ? put(answers, "alpha.L11.rate", "count", 3, error) : status;
 }
 
-static const bj_probe_key alpha_keys[] = {
-    {"alpha.size_bytes", "bytes", 256, 1e6, ""}, {"alpha.L<n>.latency_ns", "ns", 0.01, 100, ""}, {0}};
+static const bj_probe_key alpha_keys[] = {{"alpha.size_bytes", "bytes", 256, 1e6, "", .tolerance = 0.1},
+                                          {"alpha.L<n>.latency_ns", "ns", 0.01, 100, "", .tolerance = 0.1},
+                                          {0}};
 /* A pattern that takes alpha's keys as well: an answer belongs to the probe that gave it. */
-static const bj_probe_key beta_keys[] = {
-    {"beta.double", "bytes", 0, 1e9, ""}, {"alpha.<what>", "bytes", 0, 1e9, ""}, {0}};
-static const bj_probe_key gamma_keys[] = {{"gamma.x", "count", 0, 10, ""}, {0}};
+static const bj_probe_key beta_keys[] = {{"beta.double", "bytes", 0, 1e9, "", .tolerance = 0.1},
+                                         {"alpha.<what>", "bytes", 0, 1e9, "", .tolerance = 0.1},
+                                         {0}};
+static const bj_probe_key gamma_keys[] = {{"gamma.x", "count", 0, 10, "", .tolerance = 0.1}, {0}};
 static const char *beta_needs[] = {"alpha", NULL};
 static const char *alpha_needs[] = {NULL, NULL};
 static const char *const alpha_methods[] = {"first", "second", NULL};
@@ -600,7 +602,7 @@ static void answers_are_no_surer_than_their_level(void **state) {
     strcpy(level->probe, "alpha");
     level->confidence = BJ_CONFIDENCE_LOW;
     const bj_analyse_request request = {.earlier = &earlier, .seed = 1};
-    static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, ""}, {0}};
+    static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, "", .tolerance = 0.1}, {0}};
     bj_probe prober = gamma_probe;
     prober.provides = keys;
     prober.analyse = analyse_rates;
@@ -622,6 +624,67 @@ static void answers_are_no_surer_than_their_level(void **state) {
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_HIGH);
     bj_data_free_answers(&answers);
     bj_data_free_answers(&earlier);
+}
+
+static bj_status analyse_widths(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                                bj_error *into) {
+    static const struct {
+        const char *key;
+        double value, interval[2];
+    } made[] = {
+        {"alpha.narrow", 100, {91, 109}}, {"alpha.wide", 100, {80, 130}},     {"alpha.few", 4, {3, 5}},
+        {"alpha.many", 100, {80, 120}},   {"alpha.count", 8, {8, 8}},         {"alpha.counts", 8, {8, 9}},
+        {"alpha.free", 100, {1, 1000}},   {"alpha.negative", 100, {-1, 100}},
+    };
+    (void)samples;
+    (void)request;
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        bj_answer *answer;
+        BJ_TRY(bj_data_put_answer(answers, made[i].key, "count", &answer, into));
+        answer->value = made[i].value;
+        answer->has_interval = true;
+        memcpy(answer->interval, made[i].interval, sizeof answer->interval);
+        answer->confidence = BJ_CONFIDENCE_HIGH;
+    }
+    return BJ_OK;
+}
+
+/* Whatever a probe says: no `high` beside an interval wider than its key's tolerance. */
+static void no_high_beside_a_wide_interval(void **state) {
+    (void)state;
+    static const bj_probe_key keys[] = {
+        {"alpha.narrow", "count", 0, 0, "", .tolerance = 0.1},
+        {"alpha.wide", "count", 0, 0, "", .tolerance = 0.1},
+        {"alpha.few", "count", 0, 0, "", .tolerance = 0.1, .tolerance_least = 1},
+        {"alpha.many", "count", 0, 0, "", .tolerance = 0.1, .tolerance_least = 1},
+        {"alpha.count", "count", 0, 0, "", .tolerance = BJ_SAME_NUMBER},
+        {"alpha.counts", "count", 0, 0, "", .tolerance = BJ_SAME_NUMBER},
+        {"alpha.free", "count", 0, 0, "", .tolerance = 0},
+        {"alpha.negative", "count", 0, 0, "", .tolerance = 0.1},
+        {0},
+    };
+    static const bj_confidence expected[] = {BJ_CONFIDENCE_HIGH,   BJ_CONFIDENCE_MEDIUM, BJ_CONFIDENCE_HIGH,
+                                             BJ_CONFIDENCE_MEDIUM, BJ_CONFIDENCE_HIGH,   BJ_CONFIDENCE_MEDIUM,
+                                             BJ_CONFIDENCE_HIGH,   BJ_CONFIDENCE_MEDIUM};
+    bj_answers earlier = {0}, answers = {0};
+    bj_curves samples = {0};
+    const bj_analyse_request request = {.earlier = &earlier, .seed = 1};
+    bj_probe prober = gamma_probe;
+    prober.provides = keys;
+    prober.analyse = analyse_widths;
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    for (size_t i = 0; keys[i].key != NULL; i++)
+        assert_int_equal(bj_data_find_answer(&answers, keys[i].key)->confidence, expected[i]);
+    bj_data_free_answers(&answers);
+}
+
+/* A number says how far off it may be, so that `high` means something. */
+static void every_number_promises_something(void **state) {
+    (void)state;
+    for (size_t i = 0; i < bj_probe_count; i++)
+        for (const bj_probe_key *key = bj_probes[i]->provides; key->key != NULL; key++)
+            if (key->unit[0] != '\0' && !(key->tolerance > 0 && key->tolerance < 0.5))
+                fail_msg("%s has no tolerance", key->key);
 }
 
 static void streams_of_probes_differ(void **state) {
@@ -659,6 +722,8 @@ int main(void) {
         TEST(late_rounds_are_filed_and_analysed),
         TEST(late_rounds_that_fail_lose_nothing),
         TEST(answers_are_no_surer_than_their_level),
+        TEST(no_high_beside_a_wide_interval),
+        TEST(every_number_promises_something),
         TEST(overlapping_patterns_delete_no_answers),
         TEST(answers_are_rounded_but_sampled_x_are_not),
         TEST(implausible_values_fail),

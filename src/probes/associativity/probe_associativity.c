@@ -335,9 +335,9 @@ const bj_probe bj_probe_associativity = {
     .name = "associativity",
     .question = "How many lines of one set does each cache hold?",
     .revision = BJ_ASSOCIATIVITY_REVISION,
-    .provides =
-        (const bj_probe_key[]){{"cache.L<n>.associativity", "ways", 1, 1024, "lines of one set that the level holds"},
-                               {0}},
+    .provides = (const bj_probe_key[]){{"cache.L<n>.associativity", "ways", 1, 1024,
+                                        "lines of one set that the level holds", .tolerance = BJ_SAME_NUMBER},
+                                       {0}},
     .needs = (const char *const[]){"cache", "line", NULL},
     .methods = (const char *const[]){"conflicts", NULL},
     .cost_s = {1, 2, 8},

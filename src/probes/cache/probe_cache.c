@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probes/cache/cache_constants.h"
 #include "probes/cache/cache_explore.h"
 #include "probes/cache/cache_samples.h"
 #include "probes/cache/memory_walk.h"
@@ -355,14 +356,18 @@ const bj_probe bj_probe_cache = {
     .revision = 7,
     .provides =
         (const bj_probe_key[]){
-            {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen"},
+            {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen", .tolerance = BJ_SAME_NUMBER},
             {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
-             "largest working set without a real penalty, random frames and TLB included"},
-            {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp"},
-            {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order"},
-            {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)"},
-            {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches, TLB misses and all"},
-            {"memory.latency_in_tlb_ns", "ns", 1, 1e6, "the same within the TLB's reach"},
+             "largest working set without a real penalty, random frames and TLB included", .tolerance = 0.15},
+            {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp",
+             .tolerance = BJ_SIZE_TOLERANCE},
+            {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order", .tolerance = BJ_LATENCY_TOLERANCE},
+            {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions of the same rounds",
+             .tolerance = BJ_LATENCY_TOLERANCE},
+            {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches, TLB misses and all",
+             .tolerance = BJ_LATENCY_TOLERANCE},
+            {"memory.latency_in_tlb_ns", "ns", 1, 1e6, "the same within the TLB's reach",
+             .tolerance = BJ_LATENCY_TOLERANCE},
             {0}},
     .needs = (const char *const[]){"clock", NULL},
     .methods = bj_cache_method_names,

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "probes/contexts/contexts_answer.h"
+#include "probes/contexts/contexts_constants.h"
 #include "probes/kit/rounds.h"
 
 #define RANDOM_PURPOSE 0x63747874u
@@ -250,11 +251,14 @@ const bj_probe bj_probe_contexts = {
     .question = "How many threads can work at once without waiting for each other?",
     .revision = 1,
     .provides = (const bj_probe_key[]){{"contexts.int", "count", 1, CONTEXTS_MAX,
-                                        "threads that can divide integers at once without delay"},
+                                        "threads that can divide integers at once without delay",
+                                        .tolerance = TOLERANCE, .tolerance_least = HALF},
                                        {"contexts.fp", "count", 1, CONTEXTS_MAX,
-                                        "threads that can divide floating-point numbers at once without delay"},
+                                        "threads that can divide floating-point numbers at once without delay",
+                                        .tolerance = TOLERANCE, .tolerance_least = HALF},
                                        {"contexts.memory", "count", 1, CONTEXTS_MAX,
-                                        "threads that can load from their first cache at once without delay"},
+                                        "threads that can load from their first cache at once without delay",
+                                        .tolerance = TOLERANCE, .tolerance_least = HALF},
                                        {0}},
     .methods = (const char *const[]){BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP, NULL},
     .cost_s = {3.5, 7, 30},

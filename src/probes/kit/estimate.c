@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/quantile.h"
 
@@ -93,12 +94,39 @@ bj_status bj_kit_estimate_values(const double *of_round, size_t count, double qu
     return status;
 }
 
+/* What the rounds say that have the point; how many. */
+static size_t list_point(const bj_curve *curve, size_t point, double *of_round) {
+    size_t count = 0;
+    for (size_t r = 0; r < curve->round_count; r++)
+        if (!isnan(curve->rounds[r][point]))
+            of_round[count++] = curve->rounds[r][point];
+    return count;
+}
+
 bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
                                 bj_estimate *estimate, bj_error *error) {
     double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
     if (of_round == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
-    size_t count = bj_kit_list_point(curve, point, of_round);
+    size_t count = list_point(curve, point, of_round);
+    bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
+    free(of_round);
+    return status;
+}
+
+bj_status bj_kit_estimate_rounds(const bj_curve *curve, double quantile_of_round, double quantile, double tolerance,
+                                 uint64_t seed, bj_estimate *estimate, bj_error *error) {
+    double *of_round = malloc((curve->round_count + curve->x_count + 1) * sizeof *of_round);
+    if (of_round == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
+    double *points = of_round + curve->round_count;
+    size_t count = 0;
+    for (size_t r = 0; r < curve->round_count; r++) {
+        memcpy(points, curve->rounds[r], curve->x_count * sizeof *points);
+        double value = bj_stats_quantile(points, curve->x_count, quantile_of_round);
+        if (!isnan(value))
+            of_round[count++] = value;
+    }
     bj_status status = bj_kit_estimate_values(of_round, count, quantile, tolerance, seed, estimate, error);
     free(of_round);
     return status;
@@ -127,14 +155,10 @@ bj_confidence bj_kit_judge_support(double support) {
                                           : BJ_CONFIDENCE_LOW;
 }
 
-bool bj_kit_is_wide(const double interval[2], double tolerance) {
-    return interval[1] * (1 - tolerance) > interval[0] * (1 + tolerance);
-}
-
 bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most) {
     if (estimate->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         return BJ_CONFIDENCE_LOW;
-    if (bj_kit_is_wide(estimate->interval, estimate->tolerance))
+    if (bj_data_is_wide(estimate->interval, estimate->tolerance))
         most = bj_kit_least(most, BJ_CONFIDENCE_MEDIUM);
     return bj_kit_least(bj_kit_judge_support(estimate->support), most);
 }
@@ -213,12 +237,4 @@ void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t cou
         summary->least = fmin(summary->least, value); /* fmin and fmax pass over NaN */
         summary->most = fmax(summary->most, value);
     }
-}
-
-size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values) {
-    size_t count = 0;
-    for (size_t r = 0; r < curve->round_count; r++)
-        if (!isnan(curve->rounds[r][point]))
-            values[count++] = curve->rounds[r][point];
-    return count;
 }

@@ -46,6 +46,9 @@ bj_status bj_kit_estimate_values(const double *of_round, size_t count, double qu
 /* The same of the rounds that have one point of a curve. */
 bj_status bj_kit_estimate_point(const bj_curve *curve, size_t point, double quantile, double tolerance, uint64_t seed,
                                 bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* A quantile over rounds of what each says by itself: a quantile of its points (0: the least), as of repetitions. */
+bj_status bj_kit_estimate_rounds(const bj_curve *curve, double quantile_of_round, double quantile, double tolerance,
+                                 uint64_t seed, bj_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
 /* For a resample that answers several questions at once: interval and support of estimate->value, from the replicates
  * that the caller gathered of so many resamples. Sorts them. */
 void bj_kit_take_replicates(bj_estimate *estimate, double *replicates, size_t count, size_t resamples);
@@ -57,8 +60,6 @@ bj_confidence bj_kit_judge(const bj_estimate *estimate, bj_confidence most);
 /* The confidence that a share of agreement earns by itself. */
 bj_confidence bj_kit_judge_support(double support);
 bj_confidence bj_kit_least(bj_confidence a, bj_confidence b);
-/* Whether an interval is wider than from value (1 - t) to value (1 + t), compared by the ratio of its ends. */
-bool bj_kit_is_wide(const double interval[2], double tolerance);
 
 /* Value, interval and confidence by the rule; the status stays ok. */
 void bj_kit_fill_answer(bj_answer *answer, const bj_estimate *estimate, bj_confidence most);
@@ -87,5 +88,3 @@ typedef struct {
 bj_status bj_kit_open_summary(bj_point_summary *summary, const bj_curve *curve, bj_error *error) BJ_WARN_UNUSED;
 void bj_kit_close_summary(bj_point_summary *summary);
 void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t count, double quantile);
-/* The rounds that have the point, in `values`; how many. */
-size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values);

@@ -70,10 +70,6 @@ static double find_least(const bj_curve *curve, const size_t *index, size_t coun
     return least;
 }
 
-double bj_kit_read_least_addition(const bj_yardstick *yardstick, const size_t *index, size_t count) {
-    return fmin(find_least(yardstick->twice, index, count), find_least(yardstick->once, index, count));
-}
-
 double bj_kit_read_yardstick(const bj_yardstick *yardstick, const size_t *index, size_t count) {
     double twice = find_least(yardstick->twice, index, count), once = find_least(yardstick->once, index, count);
     /* What does not grow with the work weighs less on twice as much: without disturbance `twice` is never above `once`.

@@ -21,8 +21,5 @@ bool bj_kit_find_yardstick(const bj_curves *samples, const char *probe, bj_yards
 /* ns of an addition, one cycle as far as we know, over rounds chosen by `index` (NULL: the first `count`): a resample
  * of rounds hands over the index that it draws the dividend by. NaN: these rounds do not tell. */
 double bj_kit_read_yardstick(const bj_yardstick *yardstick, const size_t *index, size_t count);
-/* The least time of an addition over these rounds, call and clock and all: tells how far rounds differ, which a
- * difference of two times would exaggerate. */
-double bj_kit_read_least_addition(const bj_yardstick *yardstick, const size_t *index, size_t count);
 /* Names its curves as evidence. */
 void bj_kit_cite_yardstick(bj_answer *answer, const bj_yardstick *yardstick);

@@ -334,9 +334,11 @@ const bj_probe bj_probe_line = {
     .revision = BJ_LINE_REVISION,
     .provides =
         (const bj_probe_key[]){
-            {"cache.line_bytes", "bytes", 8, 4096, "the first level's line"},
-            {"cache.L<n>.line_bytes", "bytes", 8, 4096, "line of that level, where it can be told"},
-            {"cache.fetch_bytes", "bytes", 8, 65536, "what arrives from memory at once, prefetch included"},
+            {"cache.line_bytes", "bytes", 8, 4096, "the first level's line", .tolerance = BJ_SAME_NUMBER},
+            {"cache.L<n>.line_bytes", "bytes", 8, 4096, "line of that level, where it can be told",
+             .tolerance = BJ_SAME_NUMBER},
+            {"cache.fetch_bytes", "bytes", 8, 65536, "what arrives from memory at once, prefetch included",
+             .tolerance = BJ_SAME_NUMBER},
             {0}},
     .needs = (const char *const[]){"cache", NULL},
     .methods = (const char *const[]){"pairs", NULL},

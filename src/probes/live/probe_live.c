@@ -181,8 +181,9 @@ const bj_probe bj_probe_live = {
     .name = "live",
     .question = "How many variables can live in registers at once?",
     .revision = 1,
-    .provides =
-        (const bj_probe_key[]){{"live.<type>", "count", 1, 1024, "variables that can live in registers at once"}, {0}},
+    .provides = (const bj_probe_key[]){{"live.<type>", "count", 1, 1024, "variables that can live in registers at once",
+                                        .tolerance = BJ_SAME_NUMBER},
+                                       {0}},
     .methods = (const char *const[]){"spill_onset", "biggest_step", NULL},
     .uses_compiler = true,
     .cost_s = {3, 5, 15},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probes/kit/estimate.h"
+#include "probes/kit/yardstick.h"
 #include "probes/op/op_constants.h"
 #include "probes/op/op_families.h"
 #include "stats/quantile.h"
@@ -12,35 +13,45 @@
 enum { ABREAST = BJ_CHAIN_ABREAST_MAX };
 
 typedef enum { LATENCY, THROUGHPUT, IN_FLIGHT, QUANTITIES } quantity;
+typedef enum { LEAST_RATIO, MEDIAN_RATIO, SECOND_LOWEST } method;
 
 static const char *const key_ends[QUANTITIES] = {"latency", "throughput", "in_flight"};
 static const char *const units[QUANTITIES] = {"int32 adds", "per int32 add", "count"};
 
-/* Costs are in additions of the same round, or in ns; NaN: not measured. */
+/* The two loops of one number of chains, `row_length` apart from round to round. */
+typedef struct {
+    const double *longer, *shorter;
+    size_t row_length;
+} loops;
+
+/* Times are in additions of the same round, or in ns; NaN: not measured. */
 typedef struct {
     const bj_curves *samples;
+    bj_yardstick yardstick;
     uint64_t seed;
     size_t rounds;
-    bool second_lowest;
-    double *yardstick; /* ns by round */
-    /* Of a family, rows of ABREAST by round: a link without the loop, and with the loop's part of the longer one. */
-    double *cost, *longer;
-    double *then; /* by round: the second operation of a link alone; 0: there is none */
+    method method;
+    double *unit; /* ns of an addition by round */
+    /* Of a family, rows of ABREAST by round: a link in the longer loop and in the shorter. */
+    double *longer, *shorter;
+    double *then_longer, *then_shorter; /* by round: the second operation of a link alone; 0: there is none */
+    double kept[ABREAST];               /* cost by the time of the longer loop, in all rounds */
     double *scratch;
-    double kept[ABREAST]; /* cost by the time of the longer loop: the median of the rounds */
     quantity quantity;
 } analysis;
 
-/* One block: free(a->yardstick). */
-static bj_status open_analysis(const bj_curve *yardstick, analysis *a, bj_error *error) {
-    size_t scratch = a->rounds > yardstick->x_count ? a->rounds : yardstick->x_count;
-    a->yardstick = calloc(a->rounds * (2 + 2 * ABREAST) + scratch, sizeof *a->yardstick);
-    if (a->yardstick == NULL)
+/* One block: free(a->unit). */
+static bj_status open_analysis(analysis *a, bj_error *error) {
+    a->unit = calloc(a->rounds * (4 + 2 * ABREAST), sizeof *a->unit);
+    if (a->unit == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", a->rounds);
-    a->then = a->yardstick + a->rounds;
-    a->cost = a->then + a->rounds;
-    a->longer = a->cost + a->rounds * ABREAST;
-    a->scratch = a->longer + a->rounds * ABREAST;
+    a->then_longer = a->unit + a->rounds;
+    a->then_shorter = a->then_longer + a->rounds;
+    a->scratch = a->then_shorter + a->rounds;
+    a->longer = a->scratch + a->rounds;
+    a->shorter = a->longer + a->rounds * ABREAST;
+    for (size_t r = 0; r < a->rounds; r++)
+        a->unit[r] = bj_kit_read_yardstick(&a->yardstick, &r, 1);
     return BJ_OK;
 }
 
@@ -51,17 +62,6 @@ static double sample_of(const bj_curve *curve, double x, size_t round) {
         if (curve->x[i] == x)
             return curve->rounds[round][i];
     return NAN;
-}
-
-/* The addition of each round in ns: the median over its calls. */
-static void find_yardstick(const bj_curve *twice, analysis *a) {
-    const bj_curve *once = bj_data_find_curve(a->samples, BJ_OP_YARDSTICK_ONCE);
-    for (size_t r = 0; r < a->rounds; r++) {
-        for (size_t i = 0; i < twice->x_count; i++)
-            a->scratch[i] = 2 * twice->rounds[r][i] - sample_of(once, twice->x[i], r);
-        double value = bj_stats_median(a->scratch, twice->x_count);
-        a->yardstick[r] = value > 0 ? value : NAN;
-    }
 }
 
 static const bj_curve *find_curve(const bj_curves *samples, const bj_op_family *family, bj_unroll unroll) {
@@ -78,41 +78,55 @@ static const bj_op_family *find_then(const bj_op_family *family) {
     return NULL;
 }
 
-static void find_costs(analysis *a, const bj_op_family *family) {
-    const bj_op_family *then = find_then(family);
-    const bj_curve *twice = find_curve(a->samples, family, BJ_UNROLL_TWICE);
-    const bj_curve *once = find_curve(a->samples, family, BJ_UNROLL_ONCE);
-    const bj_curve *then_twice = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_TWICE) : NULL;
-    const bj_curve *then_once = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_ONCE) : NULL;
-    for (size_t s = 0; s < ABREAST; s++) {
-        for (size_t r = 0; r < a->rounds; r++) {
-            double longer = sample_of(twice, (double)(s + 1), r), shorter = sample_of(once, (double)(s + 1), r);
-            double unit = a->second_lowest ? 1 : a->yardstick[r];
-            a->cost[r * ABREAST + s] = (2 * longer - shorter) / unit;
-            a->longer[r * ABREAST + s] = longer / unit;
-            a->then[r] = then == NULL ? 0 : (2 * sample_of(then_twice, 1, r) - sample_of(then_once, 1, r)) / unit;
-            a->scratch[r] = (2 * longer - shorter) / longer;
-        }
-        a->kept[s] = bj_stats_median(a->scratch, a->rounds);
-    }
-}
-
-static bool is_kept(const analysis *a, size_t s) {
-    return a->kept[s] >= KEPT_LEAST && a->kept[s] <= KEPT_MOST;
+static loops loops_of(const analysis *a, size_t s) {
+    return (loops){a->longer + s, a->shorter + s, ABREAST};
 }
 
 /* Of values by round, `row_length` apart; index NULL: the first rounds. */
 static double sum_up(const analysis *a, const double *values, size_t row_length, const size_t *index, size_t count) {
     for (size_t i = 0; i < count; i++)
         a->scratch[i] = values[(index != NULL ? index[i] : i) * row_length];
-    if (!a->second_lowest)
+    if (a->method == MEDIAN_RATIO)
         return bj_stats_median(a->scratch, count);
     size_t usable = bj_stats_sort_samples(a->scratch, count);
-    return usable == 0 ? NAN : a->scratch[usable > 1 ? 1 : 0];
+    return usable == 0 ? NAN : a->scratch[a->method == SECOND_LOWEST && usable > 1 ? 1 : 0];
+}
+
+/* Without the loop. Each loop is summed up by itself: a difference within a round is too small where the shorter one
+ * was disturbed. */
+static double subtract_loop(const analysis *a, loops of, const size_t *index, size_t count) {
+    return 2 * sum_up(a, of.longer, of.row_length, index, count) - sum_up(a, of.shorter, of.row_length, index, count);
 }
 
 static double link_cost(const analysis *a, size_t s, const size_t *index, size_t count) {
-    return sum_up(a, a->cost + s, ABREAST, index, count);
+    return subtract_loop(a, loops_of(a, s), index, count);
+}
+
+static double then_cost(const analysis *a, const size_t *index, size_t count) {
+    return subtract_loop(a, (loops){a->then_longer, a->then_shorter, 1}, index, count);
+}
+
+static void find_times(analysis *a, const bj_op_family *family) {
+    const bj_op_family *then = find_then(family);
+    const bj_curve *twice = find_curve(a->samples, family, BJ_UNROLL_TWICE);
+    const bj_curve *once = find_curve(a->samples, family, BJ_UNROLL_ONCE);
+    const bj_curve *then_twice = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_TWICE) : NULL;
+    const bj_curve *then_once = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_ONCE) : NULL;
+    for (size_t r = 0; r < a->rounds; r++) {
+        double unit = a->method == SECOND_LOWEST ? 1 : a->unit[r];
+        for (size_t s = 0; s < ABREAST; s++) {
+            a->longer[r * ABREAST + s] = sample_of(twice, (double)(s + 1), r) / unit;
+            a->shorter[r * ABREAST + s] = sample_of(once, (double)(s + 1), r) / unit;
+        }
+        a->then_longer[r] = then == NULL ? 0 : sample_of(then_twice, 1, r) / unit;
+        a->then_shorter[r] = then == NULL ? 0 : sample_of(then_once, 1, r) / unit;
+    }
+    for (size_t s = 0; s < ABREAST; s++)
+        a->kept[s] = link_cost(a, s, NULL, a->rounds) / sum_up(a, a->longer + s, ABREAST, NULL, a->rounds);
+}
+
+static bool is_kept(const analysis *a, size_t s) {
+    return a->kept[s] >= KEPT_LEAST && a->kept[s] <= KEPT_MOST;
 }
 
 /* The last number of chains up to which a link costs what it costs alone. */
@@ -140,11 +154,11 @@ static double find_least_cost(const analysis *a, const size_t *index, size_t cou
 
 static double compute_quantity(void *context, const size_t *index, size_t count) {
     const analysis *a = context;
-    double unit = a->second_lowest ? sum_up(a, a->yardstick, 1, index, count) : 1;
-    double latency = link_cost(a, 0, index, count) - sum_up(a, a->then, 1, index, count);
+    double unit = a->method == SECOND_LOWEST ? sum_up(a, a->unit, 1, index, count) : 1;
+    double latency = link_cost(a, 0, index, count) - then_cost(a, index, count);
     if (a->quantity == LATENCY)
         return latency / unit;
-    if (a->quantity == IN_FLIGHT && a->second_lowest)
+    if (a->quantity == IN_FLIGHT && a->method == SECOND_LOWEST)
         return find_inflection(a, index, count);
     double least = find_least_cost(a, index, count);
     return a->quantity == THROUGHPUT ? unit / least : fmax(1, latency / least);
@@ -163,7 +177,7 @@ static bool refuse_hopeless(const analysis *a, const bj_op_family *family, bj_an
         bj_kit_refuse(answer, BJ_ANSWER_FAILED,
                       "twice the operations (%s) took %.2f times as long: the compiler did not keep them",
                       family->operation, 2 / (2 - a->kept[0]));
-    else if (isnan(sum_up(a, a->then, 1, NULL, a->rounds)))
+    else if (isnan(then_cost(a, NULL, a->rounds)))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples of %s alone, which is part of the chain",
                       family->then);
     /* Throughput may be larger than what so few chains can show. */
@@ -178,14 +192,15 @@ static bool refuse_hopeless(const analysis *a, const bj_op_family *family, bj_an
 /* How far single rounds of one chain differ. */
 static double find_scatter(const analysis *a) {
     for (size_t r = 0; r < a->rounds; r++)
-        a->scratch[r] = a->cost[r * ABREAST];
+        a->scratch[r] = a->longer[r * ABREAST];
     size_t count = bj_stats_sort_samples(a->scratch, a->rounds);
     return bj_stats_quantile_sorted(a->scratch, count, HIGH_OF_ROUNDS) /
            bj_stats_quantile_sorted(a->scratch, count, LOW_OF_ROUNDS);
 }
 
 static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
-    bool is_whole = a->quantity == IN_FLIGHT;
+    /* The paper counts chains. */
+    bool is_whole = a->quantity == IN_FLIGHT && a->method == SECOND_LOWEST;
     bj_estimate estimate;
     bj_estimate_request resampling = {.rounds = a->rounds,
                                       .seed = a->seed,
@@ -225,31 +240,31 @@ static bj_status answer_family(analysis *a, const bj_op_family *family, bj_answe
         bj_data_cite_curve(answer, id);
         bj_op_name_curve(family, BJ_UNROLL_ONCE, id);
         bj_data_cite_curve(answer, id);
-        bj_data_cite_curve(answer, BJ_OP_YARDSTICK);
-        bj_data_cite_curve(answer, BJ_OP_YARDSTICK_ONCE);
+        bj_kit_cite_yardstick(answer, &a->yardstick);
         if (!refuse_hopeless(a, family, answer))
             status = fill_answer(a, answer, error);
     }
     return status;
 }
 
+static method choose_method(const char *name) {
+    return name == NULL                         ? LEAST_RATIO
+           : strcmp(name, "median_ratio") == 0  ? MEDIAN_RATIO
+           : strcmp(name, "second_lowest") == 0 ? SECOND_LOWEST
+                                                : LEAST_RATIO;
+}
+
 bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                        bj_error *error) {
-    const bj_curve *yardstick = bj_data_find_curve(samples, BJ_OP_YARDSTICK);
-    if (yardstick == NULL || yardstick->round_count == 0)
+    analysis a = {.samples = samples, .seed = request->seed, .method = choose_method(request->method)};
+    if (!bj_kit_find_yardstick(samples, "op", &a.yardstick) || a.yardstick.twice->round_count == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "no samples of the addition that all is relative to");
-    analysis a = {.samples = samples,
-                  .seed = request->seed,
-                  .rounds = yardstick->round_count,
-                  .second_lowest = request->method != NULL && strcmp(request->method, "second_lowest") == 0};
-    bj_status status = open_analysis(yardstick, &a, error);
-    if (status != BJ_OK)
-        return status;
-    find_yardstick(yardstick, &a);
+    a.rounds = a.yardstick.twice->round_count;
+    bj_status status = open_analysis(&a, error);
     for (size_t i = 0; i < BJ_OP_ANSWERED && status == BJ_OK; i++) {
-        find_costs(&a, &bj_op_families[i]);
+        find_times(&a, &bj_op_families[i]);
         status = answer_family(&a, &bj_op_families[i], answers, error);
     }
-    free(a.yardstick);
+    free(a.unit);
     return status;
 }

@@ -16,5 +16,5 @@
 #define STABLE_SCATTER 1.25
 #define LOW_OF_ROUNDS 0.1
 #define HIGH_OF_ROUNDS 0.9
-/* A latency or throughput is right within a twentieth; a number in flight is the same whole number. */
+/* Right within a twentieth; chains counted as the paper does are the same whole number. */
 #define TOLERANCE 0.05

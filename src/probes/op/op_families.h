@@ -21,6 +21,3 @@ extern const bj_op_family bj_op_families[BJ_OP_FAMILIES];
 /* "op.int32.add" for the longer loop, "op.int32.add.once" for the shorter; "op.int32.add_mul" for a pair. */
 #define BJ_OP_NAME_ROOM 48u
 void bj_op_name_curve(const bj_op_family *family, bj_unroll unroll, char *id);
-
-#define BJ_OP_YARDSTICK "op.yardstick"
-#define BJ_OP_YARDSTICK_ONCE "op.yardstick.once"

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probes/kit/rounds.h"
+#include "probes/kit/yardstick.h"
 #include "probes/op/op_answer.h"
+#include "probes/op/op_constants.h"
 #include "probes/op/op_families.h"
 
 #define RANDOM_PURPOSE 1u
@@ -22,10 +23,9 @@ typedef struct {
     bj_rounds rounds;
     bj_round_plan plan;
     unsigned repetitions;
-    size_t calls_of_round;
     uint32_t points[BJ_OP_FAMILIES * ABREAST]; /* that this machine has, for the second round and later ones */
-    bj_chain chains[2 * (POINTS_OF_CALL + 1)];
-    double ns[2 * (POINTS_OF_CALL + 1) * REPETITIONS_MOST];
+    bj_chain chains[2 * POINTS_OF_CALL];
+    double ns[2 * POINTS_OF_CALL * REPETITIONS_MOST];
 } op_run;
 
 /* A point is a family and a number of chains side by side, in two loops. */
@@ -60,31 +60,19 @@ static double least_of(const op_run *run, size_t chain) {
     return least;
 }
 
-static bj_status record_yardstick(op_run *run, bj_error *error) {
-    static const bj_curve_axes axes[2] = {{BJ_OP_YARDSTICK, "call", "count", "time", "ns"},
-                                          {BJ_OP_YARDSTICK_ONCE, "call", "count", "time", "ns"}};
-    double call = (double)++run->calls_of_round;
-    BJ_TRY(bj_kit_record(&run->rounds, &axes[0], call, least_of(run, 0), error));
-    return bj_kit_record(&run->rounds, &axes[1], call, least_of(run, 1), error);
-}
-
 /* The addition, then the points. */
 static bj_status run_points(op_run *run, const uint32_t *points, size_t count, bj_error *error) {
-    static const bj_op_family yardstick = {"int32", "add", NULL, 1};
     bj_machine *machine = run->rounds.request->machine;
-    put_chains(run, 0, &yardstick, 1);
+    BJ_TRY(bj_kit_time_yardstick(&run->rounds, error));
     for (size_t i = 0; i < count; i++)
-        put_chains(run, i + 1, &bj_op_families[points[i] / ABREAST], points[i] % ABREAST + 1);
-    bj_status status =
-        machine->verbs->run_chains(machine, run->chains, 2 * (count + 1), run->repetitions, run->ns, error);
-    if (status == BJ_OK)
-        status = record_yardstick(run, error);
+        put_chains(run, i, &bj_op_families[points[i] / ABREAST], points[i] % ABREAST + 1);
+    bj_status status = machine->verbs->run_chains(machine, run->chains, 2 * count, run->repetitions, run->ns, error);
     for (size_t i = 0; i < 2 * count && status == BJ_OK; i++) {
         bj_curve *curve;
         status = open_curve(run, points[i / 2] / ABREAST, unrolls[i % 2], &curve, error);
         if (status == BJ_OK)
-            status = bj_data_record_sample(curve, points[i / 2] % ABREAST + 1, run->rounds.round, least_of(run, i + 2),
-                                           error);
+            status =
+                bj_data_record_sample(curve, points[i / 2] % ABREAST + 1, run->rounds.round, least_of(run, i), error);
     }
     return status;
 }
@@ -112,13 +100,6 @@ static bj_status measure_family(void *context, const uint32_t *families, size_t 
     return open_curve(run, family, BJ_UNROLL_ONCE, &curve, error);
 }
 
-static bj_status start_round(void *context, bj_error *error) {
-    op_run *run = context;
-    (void)error;
-    run->calls_of_round = 0;
-    return BJ_OK;
-}
-
 /* After the first round: all points of the families that it has samples of, in random order. */
 static bj_status plan_points(void *context, bj_error *error) {
     op_run *run = context;
@@ -144,11 +125,10 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     bj_kit_open_rounds(&run->rounds, request, "op", samples, RANDOM_PURPOSE);
     run->repetitions = plans[request->effort].repetitions;
     run->plan = (bj_round_plan){.count = plans[request->effort].rounds,
-                                .first_round = bj_kit_count_rounds(samples, BJ_OP_YARDSTICK),
+                                .first_round = bj_kit_count_rounds(samples, "op.yardstick"),
                                 .in_order = true,
                                 .point_count = BJ_OP_FAMILIES,
                                 .context = run,
-                                .prepare = start_round,
                                 .measure = measure_family,
                                 .after_round = plan_points};
     bj_status status = run->plan.first_round > 0 ? plan_points(run, error) : BJ_OK;
@@ -161,15 +141,16 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_op = {
     .name = "op",
     .question = "What do arithmetic operations cost, relative to a 32-bit addition?",
-    .revision = 2,
+    .revision = 3,
     .provides =
         (const bj_probe_key[]){{"op.<type>.<op>.latency", "int32 adds", 0.2, 1e5,
-                                "until the result can be used, relative to a 32-bit addition"},
+                                "until the result can be used, relative to a 32-bit addition", .tolerance = TOLERANCE},
                                {"op.<type>.<op>.throughput", "per int32 add", 1e-5, 64,
-                                "independent ones in the time of a 32-bit addition"},
-                               {"op.<type>.<op>.in_flight", "count", 1, 1e4, "independent ones that overlap fully"},
+                                "independent ones in the time of a 32-bit addition", .tolerance = TOLERANCE},
+                               {"op.<type>.<op>.in_flight", "count", 1, 1e4,
+                                "independent ones that overlap: latency times throughput", .tolerance = TOLERANCE},
                                {0}},
-    .methods = (const char *const[]){"median_ratio", "second_lowest", NULL},
+    .methods = (const char *const[]){"least_ratio", "median_ratio", "second_lowest", NULL},
     .uses_compiler = true,
     .cost_s = {2, 6, 15},
     .memory_bytes = {8u << 20, 8u << 20, 8u << 20},

@@ -158,8 +158,9 @@ const bj_probe bj_probe_page = {
     .name = "page",
     .question = "How large is a page, as the TLB sees it?",
     .revision = 1,
-    .provides =
-        (const bj_probe_key[]){{"page.size_bytes", "bytes", 256, 17179869184.0, "the page, as the TLB sees it"}, {0}},
+    .provides = (const bj_probe_key[]){{"page.size_bytes", "bytes", 256, 17179869184.0, "the page, as the TLB sees it",
+                                        .tolerance = BJ_SAME_NUMBER},
+                                       {0}},
     .methods = (const char *const[]){"scaled_step", NULL},
     .cost_s = {0.5, 1, 3},
     .memory_bytes = {256u << 20, 256u << 20, 256u << 20},

@@ -10,6 +10,7 @@
 #include "probes/kit/estimate.h"
 #include "probes/kit/rounds.h"
 #include "probes/slot/slot_answer.h"
+#include "probes/slot/slot_constants.h"
 
 #define OVERSUBSCRIPTION 2u
 #define CONTEXTS_MAX 16u
@@ -126,9 +127,9 @@ const bj_probe bj_probe_slot = {
     .name = "slot",
     .question = "How long does a thread run before the scheduler gives its cpu to another?",
     .revision = 2,
-    .provides =
-        (const bj_probe_key[]){
-            {"scheduler.slot_ms", "ms", 0.02, 10000, "how long a thread runs before another gets its cpu"}, {0}},
+    .provides = (const bj_probe_key[]){{"scheduler.slot_ms", "ms", 0.02, 10000,
+                                        "how long a thread runs before another gets its cpu", .tolerance = TOLERANCE},
+                                       {0}},
     .needs = (const char *const[]){"contexts", NULL},
     .methods = (const char *const[]){BJ_SLOT_WAITING_PEAK, BJ_SLOT_MODE, NULL},
     .cost_s = {1.3, 3, 10.5},

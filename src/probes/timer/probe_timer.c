@@ -5,7 +5,6 @@
  * other in batches that the wall clock can time; the resolution is the least difference above zero between two reads
  * in a row. Disturbance only adds to either, so the least of a round counts, and the low quantile of rounds. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "probes/kit/estimate.h"
 #include "probes/kit/rounds.h"
@@ -37,21 +36,25 @@ static bj_status record_timer(bj_rounds *rounds, size_t timer, double *const *ns
     return status;
 }
 
+static bool has_outcome(const bj_curve *curve, const char *outcome) {
+    return curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, outcome);
+}
+
 /* A point is a timer. One that the machine lacks is told by its curve. */
 static bj_status measure_timer(void *context, const uint32_t *points, size_t count, bj_error *error) {
     bj_rounds *rounds = context;
     bj_machine *machine = rounds->request->machine;
     bj_curve *curve;
     double read_ns[REPETITIONS], resolution_ns[REPETITIONS];
+    bj_error trouble = {""};
     (void)count;
-    bj_status status = bj_kit_open_curve(rounds, &axes[*points][READ], &curve, error);
-    if (status != BJ_OK || bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED))
-        return status;
-    status = machine->verbs->run_timer(machine, (bj_timer)*points, rounds->request->cpu, REPETITIONS, read_ns,
-                                       resolution_ns, error);
-    if (status == BJ_ERR_UNSUPPORTED)
-        return bj_data_set_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED, error);
-    return status == BJ_OK ? record_timer(rounds, *points, (double *const[]){read_ns, resolution_ns}, error) : status;
+    BJ_TRY(bj_kit_open_curve(rounds, &axes[*points][READ], &curve, error));
+    if (has_outcome(curve, BJ_OUTCOME_UNSUPPORTED) || has_outcome(curve, BJ_OUTCOME_WRONG))
+        return BJ_OK;
+    bj_status tried = machine->verbs->run_timer(machine, (bj_timer)*points, rounds->request->cpu, REPETITIONS, read_ns,
+                                                resolution_ns, &trouble);
+    BJ_TRY(bj_kit_keep_outcome(curve, tried, &trouble, error));
+    return tried == BJ_OK ? record_timer(rounds, *points, (double *const[]){read_ns, resolution_ns}, error) : BJ_OK;
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
@@ -65,29 +68,9 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     return bj_kit_run_rounds(&rounds, &plan, error);
 }
 
-/* The least repetition of each round; rounds without one are left out. */
-static size_t list_least(const bj_curve *curve, double *of_round) {
-    size_t count = 0;
-    for (size_t r = 0; r < curve->round_count; r++) {
-        double least = NAN;
-        for (size_t i = 0; i < curve->x_count; i++)
-            least = fmin(least, curve->rounds[r][i]);
-        if (!isnan(least))
-            of_round[count++] = least;
-    }
-    return count;
-}
-
 static bj_status fill_answer(bj_answer *answer, const bj_curve *curve, uint64_t seed, bj_error *error) {
-    double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
-    if (of_round == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
     bj_estimate ns;
-    bj_status status =
-        bj_kit_estimate_values(of_round, list_least(curve, of_round), BJ_LOW_QUANTILE, TOLERANCE, seed, &ns, error);
-    free(of_round);
-    if (status != BJ_OK)
-        return status;
+    BJ_TRY(bj_kit_estimate_rounds(curve, 0, BJ_LOW_QUANTILE, TOLERANCE, seed, &ns, error));
     if (isnan(ns.value)) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples");
         return BJ_OK;
@@ -111,15 +94,15 @@ static bj_status answer_timer(const bj_curves *samples, size_t timer, quantity q
     bj_answer *answer;
     BJ_TRY(bj_kit_put_answer(answers, "ns", &answer, error, "timer.%s.%s", timers[timer], ends[quantity]));
     bj_data_cite_curve(answer, axes[timer][quantity].id);
-    if (read != NULL && bj_data_has_attribute_text(read, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED)) {
+    if (has_outcome(read, BJ_OUTCOME_UNSUPPORTED))
         bj_kit_refuse(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no such clock that C can read");
-        return BJ_OK;
-    }
-    if (curve == NULL) {
+    else if (has_outcome(read, BJ_OUTCOME_WRONG))
+        bj_kit_refuse(answer, BJ_ANSWER_FAILED, "this clock did not move while it was read again and again");
+    else if (curve == NULL)
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples");
-        return BJ_OK;
-    }
-    return fill_answer(answer, curve, seed, error);
+    else
+        return fill_answer(answer, curve, seed, error);
+    return BJ_OK;
 }
 
 static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
@@ -137,12 +120,13 @@ const bj_probe bj_probe_timer = {
     .revision = 1,
     .provides =
         (const bj_probe_key[]){
-            {"timer.wall.read_ns", "ns", 0.1, 1e6, "reading the monotonic clock"},
-            {"timer.wall.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows"},
-            {"timer.cpu.read_ns", "ns", 0.1, 1e6, "reading the thread's cpu time"},
-            {"timer.cpu.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows"},
-            {"timer.cycles.read_ns", "ns", 0.1, 1e6, "reading the processor's counter"},
-            {"timer.cycles.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows"},
+            {"timer.wall.read_ns", "ns", 0.1, 1e6, "reading the monotonic clock", .tolerance = TOLERANCE},
+            {"timer.wall.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows", .tolerance = TOLERANCE},
+            {"timer.cpu.read_ns", "ns", 0.1, 1e6, "reading the thread's cpu time", .tolerance = TOLERANCE},
+            {"timer.cpu.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows", .tolerance = TOLERANCE},
+            {"timer.cycles.read_ns", "ns", 0.1, 1e6, "reading the processor's counter", .tolerance = TOLERANCE},
+            {"timer.cycles.resolution_ns", "ns", 0.01, 1e8, "the least difference that it shows",
+             .tolerance = TOLERANCE},
             {0},
         },
     .methods = (const char *const[]){"back_to_back", NULL},

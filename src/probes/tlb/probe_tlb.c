@@ -11,6 +11,7 @@
 #include "probes/kit/estimate.h"
 #include "probes/kit/walks.h"
 #include "probes/tlb/tlb_answer.h"
+#include "probes/tlb/tlb_constants.h"
 #include "probes/tlb/tlb_twins.h"
 
 #define RANDOM_PURPOSE 0x746c6273u
@@ -280,12 +281,16 @@ const bj_probe bj_probe_tlb = {
     .revision = BJ_TLB_REVISION,
     .provides =
         (const bj_probe_key[]){
-            {"tlb.levels", "count", 1, 8, "TLB levels seen with base pages"},
-            {"tlb.L<n>.entries", "count", 2, 1e6, "pages that the level holds for a program"},
-            {"tlb.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level, over that of a hit in it"},
-            {"tlb.huge.levels", "count", 1, 8, "TLB levels seen with huge pages"},
-            {"tlb.huge.L<n>.entries", "count", 2, 1e6, "huge pages that the level holds"},
-            {"tlb.huge.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level with huge pages"},
+            {"tlb.levels", "count", 1, 8, "TLB levels seen with base pages", .tolerance = BJ_SAME_NUMBER},
+            {"tlb.L<n>.entries", "count", 2, 1e6, "pages that the level holds for a program",
+             .tolerance = BJ_TLB_ENTRIES_TOLERANCE, .tolerance_least = BJ_TLB_ENTRIES_RIGHT},
+            {"tlb.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level, over that of a hit in it",
+             .tolerance = BJ_TLB_COST_TOLERANCE},
+            {"tlb.huge.levels", "count", 1, 8, "TLB levels seen with huge pages", .tolerance = BJ_SAME_NUMBER},
+            {"tlb.huge.L<n>.entries", "count", 2, 1e6, "huge pages that the level holds",
+             .tolerance = BJ_TLB_ENTRIES_TOLERANCE, .tolerance_least = BJ_TLB_ENTRIES_RIGHT},
+            {"tlb.huge.L<n>.miss_ns", "ns", 0, 1e5, "cost of missing the level with huge pages",
+             .tolerance = BJ_TLB_COST_TOLERANCE},
             {0}},
     .needs = (const char *const[]){"page", NULL},
     .methods = (const char *const[]){"paired_walks", NULL},

@@ -57,7 +57,7 @@ bool bj_kit_recall_arena(bj_rounds *rounds, const bj_curve *curve) {
     /* Samples may come from a file, with anything in it. */
     if (!(huge || base) || !bj_data_get_attribute_number(curve, ARENA_BYTES, &bytes) ||
         !(bytes >= (double)rounds->request->machine->facts.page_bytes) ||
-        !(bytes <= (double)rounds->request->memory_bytes / BESIDE_ARENA))
+        !(bytes <= (double)rounds->request->memory_bytes))
         return false;
     rounds->pages = huge ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
     rounds->pages_fixed = true;

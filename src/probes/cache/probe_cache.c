@@ -283,14 +283,13 @@ static bool recall_explored(cache_run *run) {
     return true;
 }
 
-/* The same points, and more where the edges are known better by now. */
-static bj_status plan_more_rounds(cache_run *run, bj_error *error) {
+/* The same points: one that only a late round has would stand on a single sample. */
+static void plan_more_rounds(cache_run *run) {
     recall_points(run, dense_kind(run));
     recall_points(run, spread_kind(run));
     recall_points(run, packed_kind(run));
     for (size_t k = 0; k < BJ_REVISIT_CURVES; k++)
         recall_points(run, revisit_kind(run, k));
-    return refine(run, error);
 }
 
 /* After the sweep, since that tells where memory and the TLB's cost begin. */
@@ -339,7 +338,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     if (request->more_rounds == 0)
         status = explore(run, error);
     else if (recall_explored(run))
-        status = plan_more_rounds(run, error);
+        plan_more_rounds(run);
     if (status == BJ_OK && run->plan.point_count > 0)
         status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
     run->rounds.request = request;

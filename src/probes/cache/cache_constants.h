@@ -185,6 +185,10 @@
 
 /* ---- Memory (memory_answer.c) */
 
+/* A walk over so many times the last capacity finds at most a quarter of its lines there. 20% off: a walk of a fifth
+ * fewer lines counts, or not. */
+#define BJ_MEMORY_BEYOND 4.0
+
 /* Windows that take less by this share than what the twins leave of memory's latency: a prefetcher has learned them.
  * The twins' own error is about half of that; neighbours that are fetched along would save a third and more. */
 #define BJ_WINDOW_GAIN_MOST 0.2

@@ -87,7 +87,16 @@ static bj_status answer_in_tlb(const bj_memory_request *request, const bj_curve 
     return BJ_OK;
 }
 
-bj_status bj_cache_answer_memory(const bj_memory_request *request, bj_answers *answers, bj_error *error) {
+/* Doubt about the number of levels (two that may be one) matters little to a walk far beyond all of them: of so many
+ * times the last capacity at most a part misses it by chance. */
+static bj_confidence trust_memory(const bj_memory_request *asked, const bj_curve *curve) {
+    double capacity = asked->found->level[asked->found->count - 1].capacity.value;
+    bool is_far = curve != NULL && curve->x[curve->x_count - 1] >= BJ_MEMORY_BEYOND * capacity;
+    return is_far && asked->most < BJ_CONFIDENCE_MEDIUM ? BJ_CONFIDENCE_MEDIUM : asked->most;
+}
+
+bj_status bj_cache_answer_memory(const bj_memory_request *asked, bj_answers *answers, bj_error *error) {
+    bj_memory_request own = *asked, *request = &own;
     const bj_curve *curve = bj_data_find_curve(request->samples, BJ_MEMORY_WALK), *whole_curve = curve;
     bj_estimate whole;
     bj_answer *answer;
@@ -95,6 +104,7 @@ bj_status bj_cache_answer_memory(const bj_memory_request *request, bj_answers *a
         curve = NULL;
         whole_curve = bj_data_find_curve(request->samples, BJ_CACHE_WALK);
     }
+    own.most = trust_memory(asked, curve);
     BJ_TRY(put(answers, "latency_ns", whole_curve, &answer, error));
     BJ_TRY(estimate(request, whole_curve, whole_curve->x_count - 1, &whole, error));
     bj_kit_fill_answer(answer, &whole, request->most);

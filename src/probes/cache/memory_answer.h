@@ -13,4 +13,4 @@ typedef struct {
 
 /* Without such a curve (a profile of an older version, no time) the latency is what the largest walk of the sweep
  * took, and that within the TLB's reach is not answered. */
-bj_status bj_cache_answer_memory(const bj_memory_request *request, bj_answers *answers, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_cache_answer_memory(const bj_memory_request *asked, bj_answers *answers, bj_error *error) BJ_WARN_UNUSED;

@@ -62,6 +62,23 @@ static double stacked(double m, size_t round) {
     return m == 2 && round % 3 == 0 ? 2 : balanced_two(m, round);
 }
 
+/* Somebody else runs on the two cpus now and then, also while one thread of ours is alone. */
+static double crowded_two(double m, size_t round) {
+    return balanced_two(m, round) * (round % 3 == 0 ? 1 : 1.7);
+}
+
+static void test_others_use_the_cpus(void **state) {
+    (void)state;
+    fixture made;
+    open_fixture(&made);
+    put_times(&made, BJ_WORK_INT, crowded_two);
+    const bj_answer *answer = analyse_contexts(&made, BJ_CONTEXTS_FIRST_DELAY);
+    assert_int_equal(answer->status, BJ_ANSWER_UNSTABLE);
+    assert_int_equal(answer->confidence, BJ_CONFIDENCE_LOW);
+    assert_non_null(strstr(answer->reason, "others use the cpus"));
+    close_fixture(&made);
+}
+
 static void test_contexts(void **state) {
     (void)state;
     static const made_up_time times[] = {balanced_two, sticky_two, stacked};
@@ -344,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup(test_slot, seed_scatter),
         cmocka_unit_test_setup(test_throttled_slot, seed_scatter),
         cmocka_unit_test_setup(test_unsure_slot, seed_scatter),
+        cmocka_unit_test(test_others_use_the_cpus),
         cmocka_unit_test(test_measuring_contexts),
         cmocka_unit_test(test_late_rounds_of_many_contexts),
         cmocka_unit_test(test_measuring_under_a_quota),

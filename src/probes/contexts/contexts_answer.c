@@ -78,8 +78,21 @@ static double sum_taken(const bj_curves *samples, size_t taken, bj_work work) {
 typedef struct {
     double throttled; /* times */
     double stolen;    /* mean share */
+    double alone[2];  /* ms of a thread by itself: what a tenth of the rounds is below, and above */
     bool from_table;
 } circumstances;
+
+/* A thread alone waits for nobody of ours. */
+static bool is_crowded(const circumstances *around) {
+    return around->alone[1] > CROWDED_SCATTER * around->alone[0];
+}
+
+static void read_alone(const bj_curve *curve, circumstances *around, double *scratch) {
+    const double tails[2] = {0.1, 0.9};
+    for (size_t i = 0; i < 2; i++)
+        around->alone[i] =
+            curve->x[0] == 1 ? bj_kit_quantile_of_point(curve, 0, NULL, curve->round_count, tails[i], scratch) : NAN;
+}
 
 static void refuse(const curve_context *context, bj_answer *answer) {
     const bj_curve *curve = context->points.curve;
@@ -112,7 +125,7 @@ static void widen_interval(const curve_context *context, bj_estimate *contexts) 
  * every round alike. */
 static bj_confidence find_most_confidence(const circumstances *around, const bj_estimate *contexts) {
     double width = contexts->interval[1] - contexts->value;
-    if (around->throttled > 0 || width > WIDE * contexts->value)
+    if (around->throttled > 0 || is_crowded(around) || width > WIDE * contexts->value)
         return BJ_CONFIDENCE_LOW;
     bool is_closed = width <= fmax(TOLERANCE * contexts->value, HALF);
     return is_closed && !around->from_table && around->stolen <= STOLEN_MUCH ? BJ_CONFIDENCE_HIGH
@@ -125,6 +138,9 @@ static void fill_answer(const bj_estimate *contexts, const circumstances *around
         bj_kit_call_unstable(answer,
                              "throttled: a cpu quota stopped the threads %g times; this is what is left on average",
                              around->throttled);
+    else if (is_crowded(around))
+        bj_kit_call_unstable(answer, "others use the cpus: one thread alone took %.3g to %.3g ms", around->alone[0],
+                             around->alone[1]);
     else if (around->stolen > STOLEN_MUCH && contexts->support < BJ_SUPPORT_MEDIUM)
         bj_kit_call_unstable(answer, "the hypervisor gave %.0f%% of the cpus' time to others", 100 * around->stolen);
     else if (contexts->rounds > 1 && contexts->support < SUPPORT_STABLE)
@@ -184,6 +200,7 @@ static bj_status analyse_kind(const bj_curves *samples, const bj_analyse_request
     };
     if (around.throttled > 0)
         bj_data_cite_curve(answer, bj_contexts_axes[BJ_CONTEXTS_THROTTLED].id);
+    read_alone(curve, &around, context.points.scratch);
     status = answer_curve(&context, &around, request->seed, answer, error);
     bj_kit_close_summary(&context.points);
     return status;

@@ -20,3 +20,8 @@
 #define STOLEN_MUCH 0.1
 /* An interval that reaches further up than this share of the answer says little. */
 #define WIDE 0.25
+
+/* Times of a thread alone that differ by more between rounds: others use the cpus, and what delays it delays two as
+ * well. Half a thread's time is what a second one on its cpu would take away at least; half of that is doubt enough.
+ * 20% off: busy machines are called so a little sooner or later; quiet ones differ by hundredths. */
+#define CROWDED_SCATTER 1.25

@@ -249,7 +249,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_contexts = {
     .name = "contexts",
     .question = "How many threads can work at once without waiting for each other?",
-    .revision = 2,
+    .revision = 3,
     .provides = (const bj_probe_key[]){{"contexts.int", "count", 1, CONTEXTS_MAX,
                                         "threads that can divide integers at once without delay",
                                         .tolerance = TOLERANCE, .tolerance_least = HALF},

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "profile/placement.h"
 #include "profile/profile.h"
-
-typedef enum { BJ_ORDER_NEAR, BJ_ORDER_SPREAD } bj_cpu_order;
 
 typedef struct {
     bj_confidence least_confidence;       /* low: unstable answers and numbers without one are taken, too */

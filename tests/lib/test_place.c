@@ -33,8 +33,7 @@ static void expect_cpus(const int *cpus, size_t count, const int *wanted) {
         assert_int_equal(cpus[i], wanted[i]);
 }
 
-#define EXPECT(cpus, ...)                                                                                              \
-    expect_cpus(cpus, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (const int[]){__VA_ARGS__})
+#define EXPECT(cpus, ...) expect_cpus(cpus, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (const int[]){__VA_ARGS__})
 
 static const char two_pairs[] = "\"topology.tree\": {\"value\": {\"cpus\": [0, 1, 2, 3], \"children\": [{\"cpus\": [0, "
                                 "2]}, {\"cpus\": [1, 3]}]}, \"unit\": \"\", \"status\": \"ok\", \"confidence\": "

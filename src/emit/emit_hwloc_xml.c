@@ -5,8 +5,8 @@
  * Parts of `topology.tree` are groups, with the latency between their cpus as <info>, or the <info> of the cache that
  * has the same cpus. Latencies and bandwidths of caches are <info>, those of memory are hwloc's own memory attributes:
  * ns and MiB/s, as seen from the measured cpu, or from each node where `numa.…` tells; distances are told, too. Nodes
- * are those that were measured, numbered from 0. What is left out is told in <info>, too, since hwloc's own parser takes
- * no comments. */
+ * are those that were measured, numbered from 0. What is left out is told in <info>, too, since hwloc's own parser
+ * takes no comments. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static bj_status list_cpus(xml_page *page, bj_error *error) {
         page->cpus[count++] = profile->run.cpu_measured;
     qsort(page->cpus, count, sizeof *page->cpus, bj_hwloc_compare_cpus);
     for (size_t i = 0; i < count; i++)
-        if (count > BJ_HWLOC_CPUS || page->cpus[i] >= BJ_HWLOC_CPU_NUMBERS || (i > 0 && page->cpus[i] == page->cpus[i - 1]))
+        if (count > BJ_HWLOC_CPUS || page->cpus[i] >= BJ_HWLOC_CPU_NUMBERS ||
+            (i > 0 && page->cpus[i] == page->cpus[i - 1]))
             return bj_base_set_error(error, BJ_ERR_FAILED, "%s takes at most %d cpus, distinct and below %d",
                                      page->request->emitter->name, BJ_HWLOC_CPUS, BJ_HWLOC_CPU_NUMBERS);
     page->cpu_count = count;
@@ -217,6 +218,15 @@ static bool has_nodes(const xml_page *page, const bj_cpu_groups *nodes) {
     return nodes->count > 0;
 }
 
+/* Sorted both. */
+static bool has_same_nodes(const bj_cpu_groups *a, const bj_cpu_groups *b) {
+    bool same = a->count == b->count;
+    for (size_t n = 0; n < a->count && same; n++)
+        same = a->items[n].count == b->items[n].count &&
+               memcmp(a->items[n].items, b->items[n].items, a->items[n].count * sizeof *a->items[n].items) == 0;
+    return same;
+}
+
 static bj_status read_structures(xml_page *page, bj_error *error) {
     static const bj_cpu_groups none = {0};
     const bj_answer *answer = take_structured(page, "the tree of cpus", "topology.tree");
@@ -235,7 +245,7 @@ static bj_status read_structures(xml_page *page, bj_error *error) {
                                            page->tree.cpus.count > 0 ? &page->tree : NULL, matrix, error));
         if (!has_nodes(page, &matrix->nodes))
             bj_emit_note_unsure(page->request, node_matrices[i].key, "the cpus of its nodes are not known");
-        else if (page->nodes->count > 1 && page->nodes->count != matrix->nodes.count)
+        else if (page->nodes->count > 1 && !has_same_nodes(page->nodes, &matrix->nodes))
             bj_emit_note_unsure(page->request, node_matrices[i].key, "it has other nodes than the bandwidth");
         else if (matrix->nodes.count > 1)
             page->nodes = &matrix->nodes;
@@ -244,7 +254,7 @@ static bj_status read_structures(xml_page *page, bj_error *error) {
 }
 
 static bool has_matrix(const xml_page *page, size_t index) {
-    return page->nodes->count > 1 && page->matrices[index].nodes.count == page->nodes->count;
+    return page->nodes->count > 1 && has_same_nodes(page->nodes, &page->matrices[index].nodes);
 }
 
 /* Nodes that cross caches are none that hwloc can hold: then there is one for all. */
@@ -278,8 +288,7 @@ static bj_status add_tree(const xml_page *page, bj_hwloc_objects *objects, const
 static void print_value(const xml_page *page, size_t node, double value, const int *cpus, size_t count) {
     if (!(value > 0))
         return;
-    fprintf(page->out,
-            "    <memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"%zu\" value=\"%.0f\"",
+    fprintf(page->out, "    <memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"%zu\" value=\"%.0f\"",
             BJ_HWLOC_NODE_INDEX + node, fmax(1, floor(value + 0.5)));
     bj_hwloc_print_cpuset(page->out, "initiator_cpuset", cpus, count);
     fputs("/>\n", page->out);

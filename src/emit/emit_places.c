@@ -71,6 +71,7 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
     bj_status status = order_cpus(request, &cpus, &count, error);
     if (status == BJ_OK)
         fputs("# Slots are the operating system's cpu numbers, for Open MPI 4: --mca rmaps_rank_file_physical 1.\n"
+              "# It binds a rank to the whole core of its slot, siblings included.\n"
               "# Open MPI 5 takes logical indexes only: there this holds only where hwloc numbers the cpus alike.\n",
               out);
     for (size_t i = 0; i < request->notes->left_out.count && status == BJ_OK; i++) {

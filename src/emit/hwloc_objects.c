@@ -167,8 +167,7 @@ static bj_status add_object(bj_hwloc_objects *objects, unsigned level, int *cpus
 
 static bj_status copy_cpus(bj_hwloc_objects *objects, size_t count, int **copy) {
     *copy = calloc(count + 1, sizeof **copy);
-    return *copy != NULL ? BJ_OK
-                         : bj_base_set_error(objects->error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    return *copy != NULL ? BJ_OK : bj_base_set_error(objects->error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
 }
 
 static bj_status add_level(bj_hwloc_objects *objects, unsigned level) {

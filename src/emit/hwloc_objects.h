@@ -9,7 +9,7 @@
 
 /* hwloc knows no more levels; more cpus than any machine has, since the sets of all of them are written out. */
 enum { BJ_HWLOC_LEVELS = 5, BJ_HWLOC_CPUS = 4096, BJ_HWLOC_CPU_NUMBERS = 8192, BJ_HWLOC_INFOS = 7 };
-enum { BJ_HWLOC_NODES_MOST = 1024 }; /* as many as a matrix has rows */
+enum { BJ_HWLOC_NODES_MOST = 1024 };                          /* as many as a matrix has rows */
 enum { BJ_HWLOC_MACHINE_INDEX = 1, BJ_HWLOC_NODE_INDEX = 2 }; /* of the first node */
 
 typedef struct {
@@ -19,9 +19,7 @@ typedef struct {
     unsigned *instance;
 } bj_hwloc_level;
 
-extern const struct bj_hwloc_info {
-    const char *quantity, *name;
-} bj_hwloc_level_infos[BJ_HWLOC_INFOS];
+extern const struct bj_hwloc_info { const char *quantity, *name; } bj_hwloc_level_infos[BJ_HWLOC_INFOS];
 
 typedef struct {
     unsigned level; /* of the cache; 0: a group */

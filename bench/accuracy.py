@@ -28,12 +28,13 @@ ROOT = os.path.dirname(HERE)
 # What counts as right, by the kind of a key (kind_of): a share of the truth, and what is right in any case.
 TOLERANCE = {"levels": 0.0, "capacity_bytes": 0.125, "size_bytes": 0.15, "latency_cycles": 0.1, "latency_ns": 0.1,
              "line_bytes": 0.0, "associativity": 0.0, "page.size_bytes": 0.0, "tlb.levels": 0.0, "tlb.entries": 0.06,
-             "tlb.miss_ns": 0.1, "memory.parallelism": 0.1}
+             "tlb.miss_ns": 0.1, "memory.latency_ns": 0.1, "memory.latency_in_tlb_ns": 0.1, "memory.parallelism": 0.1}
 RATES = tuple(kind + best + "_gbs" for kind in ("read", "write", "copy", "write_past", "copy_past") for best in ("", "_best"))
 TOLERANCE.update({kind: 0.1 for kind in RATES})
 RIGHT_ANYWAY = {"tlb.entries": 2}
 # Which kinds of keys are judged when a probe is asked for.
-KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles"), "line": ("line_bytes",),
+KEYS = {"cache": ("levels", "capacity_bytes", "size_bytes", "latency_cycles", "memory.latency_ns",
+                  "memory.latency_in_tlb_ns"), "line": ("line_bytes",),
         "associativity": ("associativity",), "page": ("page.size_bytes",),
         "tlb": ("tlb.levels", "tlb.entries", "tlb.miss_ns"), "bandwidth": RATES,
         "parallelism": ("memory.parallelism",)}
@@ -214,8 +215,9 @@ def judge_answer(key, answer, truth):
     low, high = truth
     right = low - max(anyway, low * tolerance) <= answer["value"] <= high + max(anyway, high * tolerance)
     interval = answer.get("interval")
-    # The truth itself is known to a hundredth or two (frames are drawn), and any of what a moving level was like counts.
-    covers = interval is not None and interval[0] * (1 - 0.02) <= high and low <= interval[1] * (1 + 0.02)
+    # Of a size the truth itself is known to a hundredth or two (frames are drawn). Any of what a moving level was like counts.
+    slack = 0.02 if kind_of(key) == "size_bytes" else 0
+    covers = interval is not None and interval[0] * (1 - slack) <= high and low <= interval[1] * (1 + slack)
     return ("right" if right else "wrong"), covers
 
 
@@ -331,7 +333,7 @@ def judge_run(answers, truth, machine, probes, tally):
         hidden = kind == "associativity" and why_ways_are_hidden(key, machine) is not None
         tally.add("L<n>." + kind if may_be_open(key) else kind, verdict, covers, confidence, quiet, hidden)
         open_instead = verdict == "undetermined" and (hidden if kind == "associativity" else may_be_open(key))
-        if verdict != "right" and kind not in ("latency_cycles", "tlb.miss_ns") and not open_instead:
+        if verdict != "right" and not kind.endswith(("_cycles", "_ns")) and not open_instead:
             wrong.append("%s %s (%s) for %s" % (key.removeprefix("cache."), answer.get("value") if answer else None, confidence, value))
     return wrong
 

@@ -58,9 +58,13 @@ static bj_status add_known(const char *text, bj_answers *known, bj_error *error)
     return BJ_OK;
 }
 
-static bj_status read_level(const bj_cli_arguments *arguments, unsigned *level, bj_error *error) {
+static bj_status read_level(const bj_cli_arguments *arguments, const bj_probe *probe, unsigned *level,
+                            bj_error *error) {
     const char *text = bj_cli_find_value(arguments, "level");
     uint64_t number = 0;
+    if (text != NULL && !probe->analyze_level)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--level: a table of the probe %s is not about one level",
+                                 probe->name);
     if (text != NULL && (!bj_base_parse_u64(text, &number) || number < 1 || number > MAX_LEVEL))
         return bj_base_set_error(error, BJ_ERR_USAGE, "--level: expected a whole number from 1 to %d, found '%.40s'",
                                  MAX_LEVEL, text);
@@ -94,7 +98,7 @@ static bj_status read_request(const bj_cli_arguments *arguments, analysis *analy
     if (status == BJ_OK)
         status = bj_cli_read_seed(arguments, &request->seed, error);
     if (status == BJ_OK)
-        status = read_level(arguments, &request->level, error);
+        status = read_level(arguments, analysis->probe, &request->level, error);
     if (status == BJ_OK)
         status = read_unit(arguments, &request->y_unit_given, error);
     if (status == BJ_OK)
@@ -171,7 +175,7 @@ static const bj_cli_option options[] = {
     {"method", 0, "NAME", "how to analyse; 'blackjack list' names the methods"},
     {"known", 0, "KEY=VALUE", "what is known otherwise, such as cache.L1.size_bytes=32768; may be repeated"},
     {"unit", 0, "ns|cycles", "unit of the times; without it no latencies are answered"},
-    {"level", 0, "N", "the cache or TLB level that the curve is about"},
+    {"level", 0, "N", "the cache level that the table is about (line, associativity)"},
     {"seed", 0, "N", "of the resampling (default 1)"},
     {"format", 0, "json|text|markdown|csv", "how to print the answers (default json); text: a table for people"},
 };

@@ -148,7 +148,6 @@ static bj_status read_options(session *session, bj_error *error) {
     bool force = bj_cli_is_given(arguments, "force");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->quiet = bj_cli_is_given(arguments, "quiet");
-    session->plan.late_rounds = BJ_LATE_ROUNDS;
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
     BJ_TRY(read_effort(session, error));
@@ -372,6 +371,7 @@ static int run(const bj_cli_arguments *arguments) {
         status = choose_cpus(&session, &error);
     if (status == BJ_OK)
         status = check_former(&session, &error);
+    session.plan.late_rounds = bj_runner_count_late_rounds(session.plan.effort);
     if (status == BJ_OK)
         status = use_compiler(&session, &error);
     if (status == BJ_OK)

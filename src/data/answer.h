@@ -30,6 +30,7 @@ typedef struct {
     double p;
     char reason[240]; /* when not ok */
     char method[48];
+    char pages[8]; /* "huge" or "base": that the walk had; empty: they do not matter, or are not known */
     bool has_claimed;
     double claimed;
     char evidence[4][48]; /* ids of curves */

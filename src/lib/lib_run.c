@@ -77,7 +77,6 @@ static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_er
         .effort = BJ_EFFORT_NORMAL,
         .budget_s = options->budget_s > 0 ? options->budget_s : INFINITY,
         .seed = options->seed != 0 ? options->seed : 1,
-        .late_rounds = BJ_LATE_ROUNDS,
         .report = options->report != NULL ? report : NULL,
         .context = options,
     };
@@ -86,6 +85,7 @@ static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_er
     if (options->effort != NULL && !bj_runner_parse_effort(options->effort, &plan->effort))
         return bj_base_set_error(error, BJ_ERR_USAGE, "effort: expected quick, normal or thorough, found '%.40s'",
                                  options->effort);
+    plan->late_rounds = bj_runner_count_late_rounds(plan->effort);
     return BJ_OK;
 }
 

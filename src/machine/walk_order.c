@@ -121,3 +121,35 @@ void bj_machine_order_partners(const bj_partner_walk_shape *shape, bj_random *ra
     }
     bj_random_shuffle_u32(random, places, 2 * shape->blocks);
 }
+
+size_t bj_machine_count_windows(const bj_window_walk_shape *shape) {
+    return shape->bytes / shape->window_bytes;
+}
+
+/* One lap through a window: the even grains of some pages, the odd ones of the others. */
+static void order_window(const bj_window_walk_shape *shape, size_t window, uint64_t parities, bj_random *random,
+                         uint32_t *places) {
+    size_t pages = shape->window_bytes / shape->page_bytes, per_page = shape->page_bytes / shape->grain_bytes / 2;
+    for (size_t page = 0; page < pages; page++) {
+        size_t number = window * pages + page, first_byte = shape->first_byte + number * shape->page_bytes;
+        size_t odd = (size_t)(bj_random_mix(parities & ~(uint64_t)1, number) + parities) & 1;
+        for (size_t i = 0; i < per_page; i++)
+            places[page * per_page + i] =
+                (uint32_t)((first_byte + (2 * i + odd) * shape->grain_bytes) / BJ_WALK_WORD_BYTES);
+    }
+    bj_random_shuffle_u32(random, places, pages * per_page);
+}
+
+void bj_machine_order_windows(const bj_window_walk_shape *shape, bj_random *random, uint32_t *places) {
+    size_t windows = bj_machine_count_windows(shape), per_window = shape->window_bytes / shape->grain_bytes / 2;
+    uint64_t parities = bj_random_next(random) & ~(uint64_t)1;
+    for (size_t i = 0; i < windows; i++)
+        places[i] = (uint32_t)i;
+    bj_random_shuffle_u32(random, places, windows);
+    /* From the back, since the first windows overwrite the numbers. */
+    for (size_t i = windows; i-- > 0;) {
+        size_t window = places[i];
+        order_window(shape, window, parities, random, places + i * per_window);
+        order_window(shape, window, parities + 1, random, places + (windows + i) * per_window);
+    }
+}

@@ -59,3 +59,18 @@ typedef struct {
 
 /* 2 × blocks places. */
 void bj_machine_order_partners(const bj_partner_walk_shape *shape, bj_random *random, uint32_t *places);
+
+/* All grains of whole windows of neighbouring pages, window by window: those of a window in one random order, windows
+ * in another. Each window has its turn twice, half of the walk apart, since what is fetched along with a line is its
+ * neighbour: first come every other grain of a page and, when what they brought along is gone, the rest. So a TLB that
+ * holds a window misses once a page and turn, while caches that hold less than half of all miss throughout. */
+typedef struct {
+    size_t first_byte, bytes;
+    size_t window_bytes; /* a multiple of page_bytes, which is one of twice the grain */
+    size_t page_bytes;
+    size_t grain_bytes;
+} bj_window_walk_shape;
+
+size_t bj_machine_count_windows(const bj_window_walk_shape *shape);
+/* As many places as these windows have grains. */
+void bj_machine_order_windows(const bj_window_walk_shape *shape, bj_random *random, uint32_t *places);

@@ -76,6 +76,7 @@ typedef struct {
     const char *analyze_curve;
     const char *analyze_x_name, *analyze_x_unit;
     bool analyze_one_column; /* rows hold y only, x is their number */
+    bool analyze_level;      /* a table is about one level, which --level names */
 } bj_probe;
 
 extern const bj_probe *const bj_probes[];

@@ -124,6 +124,8 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_a
     if (status == BJ_OK)
         status = bj_json_read_text(at, object, "method", BJ_TEXT_WHOLE, answer->method, sizeof answer->method);
     if (status == BJ_OK)
+        status = bj_json_read_text(at, object, "pages", BJ_TEXT_CUT, answer->pages, sizeof answer->pages);
+    if (status == BJ_OK)
         status = bj_json_read_text(at, object, "probe", BJ_TEXT_WHOLE, answer->probe, sizeof answer->probe);
     if (status == BJ_OK)
         status = read_evidence(at, object, answer);

@@ -72,6 +72,8 @@ static bj_status append_answer(bj_json_text *json, const bj_answer *answer, bj_e
         bj_json_append_text_member(json, "reason", answer->reason);
     if (answer->method[0] != '\0')
         bj_json_append_text_member(json, "method", answer->method);
+    if (answer->pages[0] != '\0')
+        bj_json_append_text_member(json, "pages", answer->pages);
     if (answer->has_claimed && isfinite(answer->claimed))
         bj_json_append_number_member(json, "claimed", answer->claimed);
     if (answer->evidence_count > 0) {
@@ -277,6 +279,8 @@ static field_state append_field(bj_json_text *json, const bj_answer *answer, con
         return answer->status == BJ_ANSWER_OK ? FIELD_ABSENT : append_text_field(json, answer->reason);
     if (strcmp(field, "method") == 0)
         return append_text_field(json, answer->method);
+    if (strcmp(field, "pages") == 0)
+        return append_text_field(json, answer->pages);
     if (strcmp(field, "probe") == 0)
         return append_text_field(json, answer->probe);
     if (strcmp(field, "claimed") == 0)

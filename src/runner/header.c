@@ -21,6 +21,10 @@ const char *bj_runner_effort_name(bj_effort effort) {
     return effort < BJ_EFFORT_COUNT ? effort_names[effort] : NULL;
 }
 
+unsigned bj_runner_count_late_rounds(bj_effort effort) {
+    return effort == BJ_EFFORT_QUICK ? 0 : BJ_LATE_ROUNDS;
+}
+
 bool bj_runner_parse_effort(const char *name, bj_effort *effort) {
     for (int i = 0; i < BJ_EFFORT_COUNT; i++)
         if (strcmp(name, effort_names[i]) == 0) {

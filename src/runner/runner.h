@@ -18,8 +18,11 @@ typedef struct {
     unsigned late_round, late_rounds; /* from 1: all probes are being continued by a late round; 0: none is */
 } bj_progress;
 
-/* What a run adds after all probes have run, unless told otherwise. */
+/* The late rounds of a run: enough that, wholly apart from six others, they are no chance. */
 #define BJ_LATE_ROUNDS 3u
+/* By effort. Quick has none: it is over within the minute that they would have to leave, and they would cost it half as
+ * much again. */
+unsigned bj_runner_count_late_rounds(bj_effort effort);
 /* The most runs that are merged. */
 #define BJ_REPEATS_MAX 20u
 

@@ -67,8 +67,15 @@ one_line_error
 printf 'distance,cycles\n8,7\n16,7\n32,7\n48,7\n64,20\n96,20\n128,20\n' >line.csv
 expect 0 analyze line line.csv
 out_has '"cache.line_bytes": {"value": 64'
+# What it names as its method is one that --method takes.
+method=$(sed -n 's|.*"method": "\([a-z_]*\)/.*|\1|p' out)
+expect 0 analyze line line.csv --method "$method"
 expect 0 analyze line line.csv --level 2
 out_has '"cache.L2.line_bytes": {"value": 64'
+for level in 0 99 x; do
+    expect 2 analyze line line.csv --level $level
+    one_line_error
+done
 printf '8,7\n16,7\n32,7\n64,7\n' >flat.csv
 expect 0 analyze line flat.csv
 out_has '"status": "undetermined"'
@@ -141,7 +148,10 @@ one_line_error
 err_has "did you mean 'clock'?"
 expect 2 analyze clock plain.csv
 one_line_error
-for words in "--method nonsense" "--unit seconds" "--level 0" "--level 99" "--level x" "--known" "--known a" "--known a=" \
+expect 2 analyze cache plain.csv --level 2
+one_line_error
+err_has "not about one level"
+for words in "--method nonsense" "--unit seconds" "--known" "--known a" "--known a=" \
     "--known =1" "--known a.b=x" "--known a.b=-1" "--known a.b=nan" "--seed x"; do
     expect 2 analyze cache plain.csv $words
     one_line_error

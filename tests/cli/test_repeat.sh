@@ -2,16 +2,16 @@
 # run --repeat: whole runs merged into one profile, gone on with after an interruption.
 . "$(dirname "$0")/lib.sh"
 
-expect 0 run page --machine "sim:$machine" --effort quick --repeat 2 -o two.json
+expect 0 run page --machine "sim:$machine" --repeat 2 -o two.json
 valid two.json
 err_has "page (2 of 2): begins"
 err_has "late rounds (6 of 6): begins"
 grep -qF '"runs": 2, "late_rounds": 6' two.json || complain "two runs are not recorded"
 grep -qF '"repeat": 2' two.json || complain "what was asked for is not recorded"
-# Six rounds and three late ones, twice, of other noise.
-grep -qF '"spells": [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3]' two.json || complain "spells"
-[ "$(grep -c '^        \[' two.json)" -eq 18 ] || complain "18 rounds expected"
-[ "$(grep '^        \[' two.json | sed 's/[],]*$//' | sort -u | wc -l)" -eq 18 ] || complain "the noise of runs is the same"
+# Nine rounds and three late ones, twice, of other noise.
+grep -qF '"spells": [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3]' two.json || complain "spells"
+[ "$(grep -c '^        \[' two.json)" -eq 24 ] || complain "24 rounds expected"
+[ "$(grep '^        \[' two.json | sed 's/[],]*$//' | sort -u | wc -l)" -eq 24 ] || complain "the noise of runs is the same"
 expect 0 reanalyze two.json
 cmp -s out two.json || complain "reanalysis changed the answers"
 
@@ -24,7 +24,7 @@ expect 0 run page --machine "sim:$machine" --resume -q -o two.json
 diff two.json three.json | grep -v arguments | grep -q '^[<>]  ' && complain "a whole file was gone on with"
 
 # Interrupted in the second run: the first one is kept, and the file knows how many are wanted.
-"$blackjack" run tlb --machine "sim:$machine" --effort normal --repeat 2 -o cut.json >out 2>err &
+"$blackjack" run tlb --machine "sim:$machine" --repeat 2 -o cut.json >out 2>err &
 child=$!
 tries=0
 until grep -q 'tlb (4 of 4): begins' err 2>/dev/null || [ $tries -gt 600 ]; do

@@ -551,6 +551,20 @@ def tlb_cycles(machine, size):
     return total / asked
 
 
+# ---- memory: beyond all caches
+
+# A buffer of at least that, and of four times the last level, as far as the probe goes at effort normal.
+MEMORY_LEAST, MEMORY_MOST, MEMORY_OVER_LAST = 256 << 20, 448 << 20, 4
+
+
+def find_memory(machine, ghz):
+    """A random access with what looking up its page costs there, and the same where the first TLB has the page."""
+    caches, latency = machine["caches"], machine["memory"]["latency"]
+    size = min(max(MEMORY_LEAST, MEMORY_OVER_LAST * capacity(caches, len(caches) - 1)), MEMORY_MOST)
+    return {"memory.latency_cycles": latency, "memory.latency_in_tlb_ns": round(latency / ghz, 6),
+            "memory.latency_ns": round((latency + tlb_cycles(machine, size)) / ghz, 6)}
+
+
 # ---- rates: what the file says, and the defaults of the format
 
 def level_gbs(machine, level):
@@ -624,8 +638,7 @@ def find_truth(path):
         if with_tlb < 0.9 * size:
             notes["tlb_shadow"].append(level + 1)
     keys["cache.line_bytes"] = caches[0]["line"]
-    keys["memory.latency_cycles"] = machine["memory"]["latency"]
-    keys["memory.latency_ns"] = round(machine["memory"]["latency"] / ghz, 6)
+    keys.update(find_memory(machine, ghz))
     keys["cpu.clock_ghz"] = ghz
     keys["page.size_bytes"] = machine["page"]["base"]
     keys["tlb.levels"] = len(machine["tlbs"])

@@ -43,13 +43,11 @@ static void test_reach_of_a_tlb_of_few_ways(void **state) {
         for (uint64_t seed = 0; seed < 3; seed++) {
             rounds *made = make_rounds(&machine, 8, 8, twins, seed);
             bj_hierarchy_request request = request_of(made, seed);
-            request.far_x = 1 * MIB;
-            request.far_time = time_of_walk(&machine, request.far_x);
             bj_hierarchy found = find(&request);
             assert_int_equal(found.count, 3);
             for (size_t i = 0; i < 3; i++)
                 assert_true(is_near(found.level[i].capacity.value, machine.caches[i].size, 0.125));
-            assert_true(is_near(found.far_latency, 40, 0.025));
+            assert_true(found.twin_step[0].rise > 0);
             assert_true(found.twin_step_count >= 2);
             assert_true(is_near(found.twin_step[0].first_x, machine.reach, 0.05));
             free(made);

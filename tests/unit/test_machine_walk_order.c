@@ -273,6 +273,41 @@ static void test_partners_are_a_distance_apart(void **state) {
     }
 }
 
+/* Every grain once; a window has its turn twice, half of the walk apart, and no two neighbours in one turn. */
+static void test_windows_have_two_turns(void **state) {
+    (void)state;
+    enum { WINDOW = 16384, WINDOWS = 20, PER_TURN = WINDOW / 64 / 2, COUNT = 2 * WINDOWS * PER_TURN };
+    static const bj_window_walk_shape shape = {.first_byte = 8192,
+                                               .bytes = WINDOWS * WINDOW + 4096,
+                                               .window_bytes = WINDOW,
+                                               .page_bytes = 4096,
+                                               .grain_bytes = 64};
+    static uint32_t places[COUNT];
+    static bool seen[WINDOWS * WINDOW / 64];
+    size_t in_order = 0, pages_by_odd[2] = {0};
+    bj_random random;
+    bj_random_seed(&random, 3);
+    assert_int_equal(bj_machine_count_windows(&shape), WINDOWS);
+    bj_machine_order_windows(&shape, &random, places);
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t byte = byte_of(places[i]) - 8192, turn = i / PER_TURN, first = byte_of(places[turn * PER_TURN]) - 8192;
+        assert_true(byte % 64 == 0 && byte < WINDOWS * WINDOW && !seen[byte / 64]);
+        seen[byte / 64] = true;
+        assert_int_equal(byte / WINDOW, first / WINDOW);
+        /* The other turn is half of the walk away, and has the other half of the page. */
+        size_t other = byte_of(places[(i + COUNT / 2) % COUNT]) - 8192;
+        assert_int_equal(byte / WINDOW, other / WINDOW);
+        for (size_t k = turn * PER_TURN; k < (turn + 1) * PER_TURN; k++) {
+            size_t near = byte_of(places[k]) - 8192;
+            assert_true(near / 4096 != byte / 4096 || near / 64 % 2 == byte / 64 % 2);
+        }
+        in_order += i > 0 && places[i] > places[i - 1];
+        pages_by_odd[byte / 64 % 2] += i < COUNT / 2;
+    }
+    assert_in_range(in_order, COUNT * 0.45, COUNT * 0.55);
+    assert_in_range(pages_by_odd[1], COUNT / 8, COUNT / 8 * 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_place_once_and_inside),
@@ -286,6 +321,7 @@ int main(void) {
         cmocka_unit_test(test_page_walks_come_in_laps),
         cmocka_unit_test(test_page_walks_are_even_over_offsets),
         cmocka_unit_test(test_partners_are_a_distance_apart),
+        cmocka_unit_test(test_windows_have_two_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "made_up_curve.h"
 #include "made_up_tree.h"
 #include "probes/cache/cache_samples.h"
+#include "probes/cache/memory_walk.h"
 #include "probes/probe.h"
 #include "runner/keys.h"
 
@@ -79,7 +80,9 @@ static void assert_well_formed(const bj_answers *answers) {
         if (key == NULL)
             fail_msg("%s is not among the keys that the probe provides", answer->key);
         assert_string_equal(answer->unit, key->unit);
-        assert_string_equal(answer->evidence[0], BJ_CACHE_WALK);
+        bool of_memory = strcmp(answer->evidence[0], BJ_MEMORY_WALK) == 0;
+        if (!of_memory || strncmp(answer->key, "memory.", 7) != 0)
+            assert_string_equal(answer->evidence[0], BJ_CACHE_WALK);
         assert_false(answer->has_claimed);
         if (answer->status == BJ_ANSWER_OK || answer->status == BJ_ANSWER_UNSTABLE) {
             assert_true(answer->has_interval);
@@ -145,27 +148,94 @@ static void test_answers_of_rounds(void **state) {
     bj_data_free_curves(&samples);
 }
 
-/* A walk far beyond that takes longer: hits that were left, or a TLB. Either way memory's latency is not sure. */
-static void test_far_walk_doubts_the_latency_of_memory(void **state) {
+/* Rounds of memory.walk: a window in the first TLB, one in the last, the whole. */
+static void add_memory_walk(bj_curves *samples, double near_ns, double wide_ns, double whole_ns) {
+    const double x[] = {128 * 1024, 4 * MIB, 256 * MIB}, y[] = {near_ns, wide_ns, whole_ns};
+    bj_curve *curve;
+    assert_int_equal(bj_data_add_curve(samples, BJ_MEMORY_WALK, "cache", &curve, NULL), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE, NULL), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, BJ_MEMORY_PAGE, 4096, NULL), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(curve, BJ_MEMORY_GRAIN, 64, NULL), BJ_OK);
+    for (size_t r = 0; r < 8; r++)
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(bj_data_record_sample(curve, x[i], r, y[i] * (1 + 0.002 * (double)(r % 3)), NULL), BJ_OK);
+}
+
+/* With TLB misses by the whole, without by the window; and a prefetcher that learns windows is seen. */
+static void test_latencies_of_memory(void **state) {
     (void)state;
-    for (int slower = 0; slower < 2; slower++) {
+    static const struct {
+        double near, wide;
+        bool plain;
+    } cases[] = {{200, 205, true}, {150, 203, false}, {100, 102, false}};
+    for (size_t i = 0; i < 3; i++) {
         bj_curves samples;
         bj_curve *look;
         make_curve(&stairs, 8, 8, 0.005, "ns", &samples);
         assert_int_equal(bj_data_add_curve(&samples, BJ_CACHE_LOOK, "cache", &look, NULL), BJ_OK);
-        bj_data_name_axes(look, "working_set", "bytes", "latency", "ns");
-        double far_ns = stairs.memory * (slower ? 1.2 : 1.02);
-        assert_int_equal(bj_data_record_sample(look, 512 * MIB, 0, far_ns, NULL), BJ_OK);
+        assert_int_equal(bj_data_record_sample(look, 448 * MIB, 0, 100, NULL), BJ_OK);
+        add_memory_walk(&samples, cases[i].near, cases[i].wide, 260);
         bj_answers answers = analyse(&samples, NULL, false, NULL);
-        const bj_answer *memory = get(&answers, "memory.latency_ns");
-        assert_true(fabs(memory->value / stairs.memory - 1) < 0.03);
-        assert_int_equal(memory->confidence, slower ? BJ_CONFIDENCE_MEDIUM : BJ_CONFIDENCE_HIGH);
-        if (slower)
-            assert_true(memory->interval[1] >= 0.99 * far_ns);
-        assert_int_equal(get(&answers, "cache.levels")->confidence, BJ_CONFIDENCE_HIGH);
+        assert_well_formed(&answers);
+        const bj_answer *whole = get(&answers, "memory.latency_ns"),
+                        *in_tlb = get(&answers, "memory.latency_in_tlb_ns");
+        assert_true(fabs(whole->value / 260 - 1) < 0.01);
+        assert_int_equal(whole->confidence, BJ_CONFIDENCE_HIGH);
+        assert_string_equal(whole->evidence[0], BJ_MEMORY_WALK);
+        assert_string_equal(whole->pages, BJ_CACHE_PAGES_HUGE);
+        assert_string_equal(in_tlb->pages, BJ_CACHE_PAGES_HUGE);
+        assert_int_equal(in_tlb->status, cases[i].plain ? BJ_ANSWER_OK : BJ_ANSWER_UNDETERMINED);
+        if (cases[i].plain) {
+            assert_true(fabs(in_tlb->value / cases[i].near - 1) < 0.01);
+            /* One miss of 60 ns a page and turn, that 32 visits share. */
+            assert_true(in_tlb->interval[0] <= 0.99 * cases[i].near - 60.0 / 32);
+        } else {
+            assert_non_null(strstr(in_tlb->reason, "prefetcher"));
+        }
         bj_data_free_answers(&answers);
         bj_data_free_curves(&samples);
     }
+}
+
+/* Profiles of older versions have no such walk: what the largest one took, TLB misses and all. */
+static void test_latency_of_memory_without_its_walk(void **state) {
+    (void)state;
+    bj_curves samples;
+    make_curve(&stairs, 8, 8, 0.005, "ns", &samples);
+    bj_answers answers = analyse(&samples, NULL, false, NULL);
+    assert_true(fabs(get(&answers, "memory.latency_ns")->value / stairs.memory - 1) < 0.03);
+    assert_int_equal(get(&answers, "memory.latency_in_tlb_ns")->status, BJ_ANSWER_UNDETERMINED);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
+/* Cycles come from the yardstick of the rounds, whatever the clock said at another time. */
+static void test_cycles_by_the_yardstick_of_the_rounds(void **state) {
+    (void)state;
+    static const char *const ids[] = {"cache.yardstick", "cache.yardstick.once"};
+    bj_curves samples;
+    bj_answers earlier = {0};
+    bj_answer *add;
+    assert_int_equal(bj_data_put_answer(&earlier, "op.int32.add.latency_ns", "ns", &add, NULL), BJ_OK);
+    add->value = 0.25;
+    make_curve(&stairs, 8, 8, 0.005, "ns", &samples);
+    for (size_t i = 0; i < 2; i++) {
+        bj_curve *curve;
+        assert_int_equal(bj_data_add_curve(&samples, ids[i], "cache", &curve, NULL), BJ_OK);
+        for (size_t r = 0; r < 8; r++)
+            assert_int_equal(bj_data_record_sample(curve, 1, r, 0.5 * (1 + 0.002 * (double)(r % 3)), NULL), BJ_OK);
+    }
+    bj_answers answers = analyse(&samples, NULL, false, &earlier);
+    for (size_t level = 1; level <= 3; level++) {
+        const bj_answer *ns = get_level(&answers, level, "latency_ns"),
+                        *cycles = get_level(&answers, level, "latency_cycles");
+        assert_true(fabs(cycles->value / (2 * ns->value) - 1) < 1e-6);
+        assert_true(cycles->interval[1] > 1.009 * cycles->value && cycles->interval[1] < 1.05 * cycles->value);
+        assert_int_equal(cycles->evidence_count, 3);
+    }
+    bj_data_free_answers(&earlier);
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
 }
 
 static void test_moving_level_is_unstable(void **state) {
@@ -555,7 +625,9 @@ static void test_one_round_is_never_sure(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers_of_rounds),
-        cmocka_unit_test(test_far_walk_doubts_the_latency_of_memory),
+        cmocka_unit_test(test_latencies_of_memory),
+        cmocka_unit_test(test_latency_of_memory_without_its_walk),
+        cmocka_unit_test(test_cycles_by_the_yardstick_of_the_rounds),
         cmocka_unit_test(test_moving_level_is_unstable),
         cmocka_unit_test(test_units_of_latencies),
         cmocka_unit_test(test_sizes_of_a_table_are_among_its_points),

@@ -325,7 +325,6 @@ static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *
     BJ_TRY(bj_kit_open_summary(&summary, curve, error));
     bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
     size_t rise = bj_stats_find_rise(summary.of_point, curve->x_count, TABLE_RISE * (summary.most - summary.least));
-    snprintf(answer->method, sizeof answer->method, "first_rise/%u", BJ_ASSOCIATIVITY_REVISION);
     if (!(summary.most > TABLE_CONTRAST * summary.least) || rise == 0 || rise == curve->x_count) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no step: as many lines as were tried fit");
     } else {

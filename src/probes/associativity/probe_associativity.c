@@ -346,4 +346,5 @@ const bj_probe bj_probe_associativity = {
     .analyze_curve = BJ_ASSOCIATIVITY_TABLE,
     .analyze_x_name = "lines_of_a_set",
     .analyze_x_unit = "count",
+    .analyze_level = true,
 };

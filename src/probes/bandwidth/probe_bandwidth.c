@@ -26,8 +26,6 @@
  * OVER_NEARER_SURE. */
 #define OVER_LAST_PLANNED 6.0
 #define POINTS_MAX (BJ_KNOWN_CACHES_MAX + 1)
-/* Of what may be used, by an arena. */
-#define OF_MEMORY 0.9
 /* Passes of a round: many of short ones, so that a disturbance spoils the few that the median leaves out. */
 #define PASSES_LEAST 3.0
 #define PASSES_MOST 15u
@@ -140,7 +138,7 @@ static bool plan_buffers(bandwidth_run *run) {
     double whole = fmax((double)request->machine->facts.huge_bytes, MIB);
     double wanted =
         fmax(OVER_LAST_PLANNED * bj_known_caches_largest(&caches), plans[request->effort].least_memory_bytes);
-    wanted = fmin(ceil(wanted / whole) * whole, OF_MEMORY * (double)request->memory_bytes);
+    wanted = bj_kit_limit_arena(request, ceil(wanted / whole) * whole);
     bj_kit_plan_arena(&run->rounds, (size_t)wanted, 1);
     run->buffers[run->buffer_count++] = round_to_multiple((double)run->rounds.arena_bytes);
     run->plan.least_bytes = (size_t)run->buffers[0];

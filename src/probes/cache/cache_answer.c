@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "probes/cache/cache_samples.h"
+#include "probes/cache/memory_answer.h"
 
 typedef struct {
+    const bj_curves *samples;
     const bj_curve *walk;
     const bj_analyse_request *request;
     const bj_cache_method *method;
@@ -187,9 +189,23 @@ static bj_status put_latency(cache_answer *a, const char *prefix, const char *un
     return BJ_OK;
 }
 
-/* Latencies in the unit of the curve; the other one when the yardstick is known. Memory's in ns alone. */
-static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency, bj_confidence most,
-                                bj_error *error) {
+/* Cycles by the yardstick of the same rounds. */
+static bj_status put_cycles(cache_answer *a, const char *prefix, const bj_estimate *cycles, bj_confidence most,
+                            bj_error *error) {
+    static const double exactly[2] = {1, 1};
+    char key[64];
+    bj_yardstick yardstick;
+    BJ_TRY(put_latency(a, prefix, "cycles", cycles, 1, exactly, most, error));
+    snprintf(key, sizeof key, "%s.latency_cycles", prefix);
+    if (bj_kit_find_yardstick(a->samples, "cache", &yardstick))
+        bj_kit_cite_yardstick((bj_answer *)bj_data_find_answer(a->answers, key), &yardstick);
+    return BJ_OK;
+}
+
+/* Latencies in the unit of the curve; the other one when the yardstick is known: that of the rounds, or of older
+ * profiles the clock's answer. Memory's in ns alone. */
+static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_estimate *latency,
+                                const bj_estimate *cycles, bj_confidence most, bj_error *error) {
     static const double exactly[2] = {1, 1};
     const bj_answer *add = bj_data_find_answer(a->request->earlier, "op.int32.add.latency_ns");
     bool know_add = add != NULL && bj_data_has_value(add) && add->value > 0;
@@ -206,27 +222,30 @@ static bj_status answer_latency(cache_answer *a, const char *prefix, const bj_es
         return status;
     if (in_cycles)
         return put_latency(a, prefix, "cycles", latency, 1, exactly, most, error);
+    if (in_ns && cycles != NULL && !isnan(cycles->value))
+        return put_cycles(a, prefix, cycles, most, error);
     return in_ns && (know_add || !a->request->from_table)
                ? put_latency(a, prefix, "cycles", latency, 1 / ns, per_cycle, most, error)
                : BJ_OK;
 }
 
-/* The latency of level `index`, or of memory behind the last one: what else it may be, and how sure that leaves us. */
-static bj_confidence judge_latency(const cache_answer *a, size_t index, bj_estimate *latency) {
+/* What the latency of level `index` may be besides, or a table's of memory behind the last one. */
+static void widen_latency(const cache_answer *a, size_t index, bj_estimate *latency) {
+    const bj_hierarchy *found = &a->found;
+    double gained = index > 0 ? found->edge[index - 1].next_gained : 0;
+    if (gained > BJ_GAINED_MOST)
+        latency->interval[1] = fmax(latency->interval[1], latency->value / (1 - gained));
+    bj_kit_widen(latency, BJ_SYSTEMATIC, 0);
+}
+
+static bj_confidence judge_latency(const cache_answer *a, size_t index) {
     const bj_hierarchy *found = &a->found;
     double gained = index > 0 ? found->edge[index - 1].next_gained : 0;
     bool is_memory = index == found->count;
     bj_confidence most = is_memory ? a->of_count : a->of_level[index];
-    *latency = is_memory ? found->memory_latency : found->level[index].latency;
-    bool brief = index > 0 && index < found->count &&
+    bool brief = index > 0 && !is_memory &&
                  found->level[index].level.ramp_first_x < BJ_BRIEF_PLATEAU * found->level[index - 1].level.next_first_x;
-    bool beyond = is_memory && found->far_latency > BJ_FAR_MOST * latency->value;
-    if (gained > BJ_GAINED_MOST)
-        latency->interval[1] = fmax(latency->interval[1], latency->value / (1 - gained));
-    if (beyond)
-        latency->interval[1] = fmax(latency->interval[1], found->far_latency);
-    bj_kit_widen(latency, BJ_SYSTEMATIC, 0);
-    return gained > BJ_GAINED_MOST || beyond || brief ? bj_kit_least(most, BJ_CONFIDENCE_MEDIUM) : most;
+    return gained > BJ_GAINED_MOST || brief ? bj_kit_least(most, BJ_CONFIDENCE_MEDIUM) : most;
 }
 
 static bj_status answer_count(cache_answer *a, bj_error *error) {
@@ -240,31 +259,42 @@ static bj_status answer_count(cache_answer *a, bj_error *error) {
     return BJ_OK;
 }
 
+/* A table, and what a paper's walk saw, have one latency for all. */
 static bj_status answer_memory(cache_answer *a, bj_error *error) {
-    bj_estimate latency;
+    static const char *const keys[] = {"latency_ns", "latency_in_tlb_ns"};
     bj_answer *memory;
-    bj_confidence most = judge_latency(a, a->found.count, &latency);
-    if (a->looked_bytes >= BJ_LOOK_LEAST_BYTES)
-        return answer_latency(a, "memory", &latency, most, error);
-    BJ_TRY(put(a, "ns", &memory, error, "memory", "latency_ns"));
-    bj_kit_refuse(memory, BJ_ANSWER_UNDETERMINED,
-                  "looked only up to %.0f KiB: what follows the last level seen may be another one",
-                  a->looked_bytes / 1024);
-    return BJ_OK;
+    bj_estimate latency = a->found.memory_latency;
+    for (size_t i = 0; i < 2 && a->looked_bytes < BJ_LOOK_LEAST_BYTES; i++) {
+        BJ_TRY(put(a, "ns", &memory, error, "memory", keys[i]));
+        bj_kit_refuse(memory, BJ_ANSWER_UNDETERMINED,
+                      "looked only up to %.0f KiB: what follows the last level seen may be another one",
+                      a->looked_bytes / 1024);
+    }
+    if (a->looked_bytes < BJ_LOOK_LEAST_BYTES)
+        return BJ_OK;
+    if (!a->request->from_table && a->method->finder == NULL) {
+        bj_memory_request request = {a->samples, &a->found, a->of_count, a->request->seed};
+        return bj_cache_answer_memory(&request, a->answers, error);
+    }
+    widen_latency(a, a->found.count, &latency);
+    return answer_latency(a, "memory", &latency, NULL, judge_latency(a, a->found.count), error);
 }
 
 static bj_status answer_all(cache_answer *a, bj_error *error) {
     bj_status status = answer_count(a, error);
     for (size_t i = 0; i < a->found.count && status == BJ_OK; i++) {
         char prefix[32];
-        bj_estimate latency;
+        bj_estimate latency = a->found.level[i].latency, cycles = a->found.level[i].cycles;
         snprintf(prefix, sizeof prefix, "cache.L%zu", i + 1);
-        bj_confidence most = judge_latency(a, i, &latency);
+        widen_latency(a, i, &latency);
+        widen_latency(a, i, &cycles);
+        /* The yardstick may be too long, too. */
+        bj_kit_widen(&cycles, 0, BJ_SYSTEMATIC);
         status = answer_size(a, prefix, i, error);
         if (status == BJ_OK)
             status = answer_capacity(a, prefix, i, error);
         if (status == BJ_OK)
-            status = answer_latency(a, prefix, &latency, most, error);
+            status = answer_latency(a, prefix, &latency, &cycles, judge_latency(a, i), error);
     }
     return status == BJ_OK && a->found.count > 0 ? answer_memory(a, error) : status;
 }
@@ -272,7 +302,8 @@ static bj_status answer_all(cache_answer *a, bj_error *error) {
 bj_status bj_cache_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                            bj_error *error) {
     const bj_curve *look = bj_data_find_curve(samples, BJ_CACHE_LOOK);
-    cache_answer a = {.walk = bj_data_find_curve(samples, BJ_CACHE_WALK),
+    cache_answer a = {.samples = samples,
+                      .walk = bj_data_find_curve(samples, BJ_CACHE_WALK),
                       .request = request,
                       .method = bj_cache_find_method(request->method),
                       .answers = answers};

@@ -135,6 +135,8 @@
 #define BJ_FEW_WAYS 2u
 /* How well a latency is known: plateaus begin before nothing hits the level before any more. */
 #define BJ_PLATEAU_ERROR 0.04
+/* Misses on a plateau are looked for beyond this many standard errors of a point: 95%. */
+#define BJ_PLATEAU_SIGMAS 2.0
 
 /* ---- The hierarchy (hierarchy.c) */
 
@@ -149,11 +151,9 @@
 /* A size or a capacity is right within an eighth; three times that is no answer to build on. */
 #define BJ_SIZE_TOLERANCE 0.125
 #define BJ_WIDTH_MEDIUM 1.6
-/* A latency is right within a tenth. Hits of the level before that may have gained half of that, or a walk far beyond
- * that takes a tenth longer, leave doubt: what remains of the caches, or a TLB that only the far walk misses. */
+/* A latency is right within a tenth. Hits of the level before that may have gained half of that leave doubt. */
 #define BJ_LATENCY_TOLERANCE 0.1
 #define BJ_GAINED_MOST 0.05
-#define BJ_FAR_MOST 1.1
 /* A plateau of half an octave and one point of the grid: the nearer level may still hit wherever it is read. */
 #define BJ_BRIEF_PLATEAU 1.5
 /* Samples are never faster than the truth; what is left of disturbance in the quietest ones. */
@@ -182,6 +182,12 @@
  * quarter of this. Below the smaller one not even ordinary last levels would be seen. */
 #define BJ_LOOK_SURE_BYTES (256.0 * 1048576)
 #define BJ_LOOK_LEAST_BYTES (16.0 * 1048576)
+
+/* ---- Memory (memory_answer.c) */
+
+/* Windows that take less by this share than what the twins leave of memory's latency: a prefetcher has learned them.
+ * The twins' own error is about half of that; neighbours that are fetched along would save a third and more. */
+#define BJ_WINDOW_GAIN_MOST 0.2
 
 /* ---- The papers' methods (cache_methods.c, servet.c) */
 

@@ -15,8 +15,7 @@
 /* Pairs that share a line save 0.29 (of twice the first level, where a line's second visit hits by itself now and then)
  * to 0.5 (far beyond) of the cost of missing the first level, others nothing: halfway. */
 #define PAIR_SAVES 0.2
-/* Half of the smallest first level that is worth a thought, and beyond any. */
-#define FIRST_BYTES 2048.0
+/* Beyond any first level. */
 #define LAST_FIRST_BYTES (8 * MIB)
 /* The look begins here, and memory is not believed to begin below. */
 #define LOOK_FIRST_BYTES (1 * MIB)
@@ -58,7 +57,7 @@ static double cost_of_miss(const pair_times *times, double first_ns) {
 static bj_status find_beyond_first(bj_rounds *rounds, double *bytes, double *first_ns, bj_error *error) {
     *bytes = *first_ns = 0;
     double most = fmin((double)rounds->arena_bytes / 2, LAST_FIRST_BYTES);
-    for (double at = FIRST_BYTES; at <= most; at *= 2) {
+    for (double at = BJ_CACHE_FIRST_BYTES; at <= most; at *= 2) {
         pair_times times;
         BJ_TRY(time_pairs(rounds, at, FIRST_GRAIN_BYTES, &times, error));
         if (*first_ns == 0)
@@ -114,9 +113,12 @@ static bj_status measure_look(void *context, const uint32_t *points, size_t coun
     look_run *run = context;
     double ns = 0;
     (void)count;
+    /* From the largest on: those show what could have been seen at all. */
+    if (*points > 0 && bj_probe_is_late(run->rounds->request))
+        return BJ_OK;
     run->walk.bytes = run->bytes[*points];
     BJ_TRY(bj_kit_walk_point(run->rounds, &run->walk, &ns, error));
-    return bj_cache_record(run->rounds, BJ_CACHE_LOOK, run->walk.bytes, ns, error);
+    return bj_cache_record(run->rounds, BJ_CACHE_LOOK, BJ_CACHE_X_NAME, run->walk.bytes, ns, error);
 }
 
 bj_status bj_cache_find_top(bj_rounds *rounds, bj_walk_order order, size_t grain_bytes, double *top_bytes,

@@ -3,6 +3,8 @@
 
 #include "probes/kit/walks.h"
 
+/* Half of the smallest first level that is worth a thought. */
+#define BJ_CACHE_FIRST_BYTES 2048.0
 /* The share of the probe's progress that exploring takes. */
 #define BJ_CACHE_EXPLORED 0.1
 

@@ -7,9 +7,10 @@
 const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES] = {
     {"cache.revisit_8", 8}, {"cache.revisit_4", 4}, {"cache.revisit_2", 2}};
 
-bj_status bj_cache_record(bj_rounds *rounds, const char *id, double bytes, double ns, bj_error *error) {
+bj_status bj_cache_record(bj_rounds *rounds, const char *id, const char *x_name, double bytes, double ns,
+                          bj_error *error) {
     bool huge = rounds->pages == BJ_PAGES_HUGE;
-    bj_curve_axes axes = {id, "working_set", "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns"};
+    bj_curve_axes axes = {id, x_name, "bytes", huge ? "latency_huge_pages" : "latency_base_pages", "ns"};
     bj_curve *curve;
     BJ_TRY(bj_kit_open_curve(rounds, &axes, &curve, error));
     BJ_TRY(bj_data_set_attribute_text(curve, BJ_CACHE_PAGES, huge ? BJ_CACHE_PAGES_HUGE : BJ_CACHE_PAGES_BASE, error));
@@ -48,7 +49,7 @@ bj_status bj_cache_check_samples(const bj_curves *samples, const bj_cache_method
 bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
                                   bool levels_only, bj_hierarchy *found, bj_error *error) {
     const bj_curve *walk = bj_data_find_curve(samples, BJ_CACHE_WALK);
-    const bj_curve *look = bj_data_find_curve(samples, BJ_CACHE_LOOK);
+    bj_yardstick yardstick;
     bj_hierarchy_request request = {
         .curves = {.walk = walk,
                    .spread = bj_data_find_curve(samples, BJ_CACHE_SPREAD),
@@ -58,13 +59,10 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                    .levels_only = levels_only,
                    .finder = method->finder,
                    .finder_context = method->finder_context},
+        .yardstick = bj_kit_find_yardstick(samples, "cache", &yardstick) ? &yardstick : NULL,
         .seed = seed};
     for (size_t i = 0; i < BJ_REVISIT_CURVES; i++)
         request.curves.revisits[i] =
             (bj_revisits){bj_data_find_curve(samples, bj_cache_revisits[i].curve), bj_cache_revisits[i].visits};
-    if (look != NULL && look->x_count > 0 && look->round_count > 0 && !isnan(look->rounds[0][look->x_count - 1])) {
-        request.far_x = look->x[look->x_count - 1];
-        request.far_time = look->rounds[0][look->x_count - 1];
-    }
     return bj_cache_fit_hierarchy(&request, found, error);
 }

@@ -6,6 +6,7 @@
 #include "probes/kit/rounds.h"
 
 #define BJ_CACHE_WALK "cache.walk"
+#define BJ_CACHE_X_NAME "working_set"
 /* The look, from the arena downwards, that found where memory begins: its largest x says what could have been seen. */
 #define BJ_CACHE_LOOK "cache.look"
 /* The twins: one line a page against eight a page of an eighth of the extent. As many lines, in either case at random
@@ -28,7 +29,8 @@ extern const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES];
 #define BJ_CACHE_PAGES_BASE "base"
 
 /* Records the time of a walk in the round that is being measured. */
-bj_status bj_cache_record(bj_rounds *rounds, const char *id, double bytes, double ns, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_cache_record(bj_rounds *rounds, const char *id, const char *x_name, double bytes, double ns,
+                          bj_error *error) BJ_WARN_UNUSED;
 
 /* Whether samples are such as the analysis can take: they may come from anybody's file. */
 bj_status bj_cache_check_samples(const bj_curves *samples, const bj_cache_method *method,

@@ -104,12 +104,14 @@ static double correct_memory(const bj_level_set *set, const bj_hierarchy *found)
 /* The replicates of one level. */
 typedef struct {
     double size[BJ_CACHE_RESAMPLES], sample[BJ_CACHE_RESAMPLES], latency[BJ_CACHE_RESAMPLES];
-    double capacity[BJ_CACHE_RESAMPLES];
-    size_t count, capacity_count;
+    double capacity[BJ_CACHE_RESAMPLES], cycles[BJ_CACHE_RESAMPLES];
+    size_t count, capacity_count, cycles_count;
 } replicates;
 
 typedef struct {
     bj_round_summary *s;
+    const bj_yardstick *yardstick;
+    double cycle_ns; /* by the rounds of this resample; NaN: not known */
     bj_hierarchy *found;
     double *scratch; /* of a fit */
     replicates level[BJ_LEVELS_MAX];
@@ -135,6 +137,8 @@ static void file_level(resampling *r, const bj_level_set *set, size_t index) {
         into->size[into->count] = corrected.size_x;
         into->sample[into->count] = corrected.size_sample_x;
         into->latency[into->count++] = corrected.latency;
+        if (!isnan(r->cycle_ns))
+            into->cycles[into->cycles_count++] = corrected.latency / r->cycle_ns;
         bj_occupancy fit;
         if (edge->has_capacity && !edge->revisited && bj_cache_refit_edge(r->s, set, k, &edge->fit, r->scratch, &fit))
             into->capacity[into->capacity_count++] = fit.capacity;
@@ -154,8 +158,14 @@ static void file_resample(resampling *r, const size_t *index, size_t count, size
         file_level(r, &set, i);
 }
 
+/* ns of a cycle by these rounds. */
+static double read_cycle(const bj_yardstick *yardstick, const size_t *index, size_t count) {
+    return yardstick != NULL ? bj_kit_read_yardstick(yardstick, index, count) : NAN;
+}
+
 static double file_rounds(void *context, const size_t *index, size_t count) {
     resampling *r = context;
+    r->cycle_ns = read_cycle(r->yardstick, index, count);
     file_resample(r, index, count, r->s->request->walk->x_count);
     return NAN;
 }
@@ -165,13 +175,6 @@ static void leave_points_out(resampling *r) {
     size_t count = r->s->request->walk->x_count, only = 0;
     for (size_t skip = 0; skip < count; skip += count / BJ_CACHE_RESAMPLES + 1)
         file_resample(r, &only, 1, skip);
-}
-
-static double next_point(const bj_curve *walk, double x) {
-    for (size_t i = 0; i < walk->x_count; i++)
-        if (walk->x[i] > x)
-            return walk->x[i];
-    return x;
 }
 
 /* A level that is seen at about this size supports all of its answers: by how much they differ is said by their
@@ -187,13 +190,14 @@ static void conclude_level(resampling *r, size_t index) {
     replicates *from = &r->level[index];
     double support = (double)from->count / (double)r->drawn;
     take_replicates(&level->size, from->size, from->count, support);
-    /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
-    widen(&level->size, level->level.size_sample_x, next_point(r->s->request->walk, level->level.size_sample_x));
     widen(&level->size, level->size_range[0], level->size_range[1]);
     take_replicates(&level->size_sample, from->sample, from->count, support);
     take_replicates(&level->latency, from->latency, from->count, support);
     double measured = level->latency.value / factor_of(r->found, index);
     widen(&level->latency, measured, measured);
+    take_replicates(&level->cycles, from->cycles, from->cycles_count, support);
+    double factor = level->cycles.value / level->latency.value;
+    widen(&level->cycles, measured * factor, measured * factor);
     take_replicates(&level->capacity, from->capacity, from->capacity_count, support);
     if (edge->has_capacity)
         widen(&level->capacity, edge->fit.interval[0], edge->fit.interval[1]);
@@ -214,16 +218,18 @@ static void conclude_resampling(resampling *r) {
             widen(&found->levels, (double)n, (double)n);
 }
 
-static bj_status resample(bj_round_summary *s, uint64_t seed, double *scratch, bj_hierarchy *found, bj_error *error) {
+static bj_status resample(bj_round_summary *s, const bj_hierarchy_request *request, double *scratch,
+                          bj_hierarchy *found, bj_error *error) {
     size_t rounds = s->request->walk->round_count;
     resampling *r = calloc(1, sizeof *r);
     bj_bootstrap unused = {0};
     if (r == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to resample");
-    *r = (resampling){.s = s, .found = found, .scratch = scratch, .error = error};
+    *r = (resampling){
+        .s = s, .yardstick = request->yardstick, .cycle_ns = NAN, .found = found, .scratch = scratch, .error = error};
     bj_status status = BJ_OK;
     if (rounds > 1)
-        status = bj_stats_bootstrap_rounds(rounds, BJ_CACHE_RESAMPLES, bj_random_mix(seed, PURPOSE_RESAMPLES),
+        status = bj_stats_bootstrap_rounds(rounds, BJ_CACHE_RESAMPLES, bj_random_mix(request->seed, PURPOSE_RESAMPLES),
                                            file_rounds, r, &unused, error);
     else
         leave_points_out(r);
@@ -274,12 +280,21 @@ static double slack_above(const bj_hierarchy *found, size_t index) {
     return fmax(1 / (1 - gained), 1 + BJ_PLATEAU_ERROR);
 }
 
+static double next_point(const bj_curve *walk, double x) {
+    for (size_t i = 0; i < walk->x_count; i++)
+        if (walk->x[i] > x)
+            return walk->x[i];
+    return x;
+}
+
 /* Latencies are known to a few percent, or less well. That moves no edge of a cache that is steep, but a TLB's cost
  * grows slowly, and so do the misses of caches on random frames: there another latency is another size. */
 static void find_size_range(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_hierarchy *found,
                             double range[2]) {
     const bj_level *level = &set->level[index];
-    range[0] = range[1] = level->size_x;
+    /* Between two points it is interpolation: the one that fits and the one that does not are what was seen. */
+    range[0] = fmin(level->size_x, level->size_sample_x);
+    range[1] = fmax(level->size_x, next_point(s->request->walk, level->size_sample_x));
     /* A paper's size is another one. */
     if (s->request->finder != NULL)
         return;
@@ -293,8 +308,24 @@ static void find_size_range(const bj_round_summary *s, const bj_level_set *set, 
         bj_level other = *level;
         other.latency = other.next_latency = side == 0 ? least : most;
         bj_cache_measure_size(s, set, index, &other);
-        range[side] = other.size_x;
+        range[0] = fmin(range[0], other.size_x);
+        range[1] = fmax(range[1], other.size_x);
     }
+}
+
+/* Of a working set larger than a cache something misses: its size is not above its capacity, but for the tenth of the
+ * rise that a size forgives. Both come from one ramp; where they are the wrong way round, what meets both best is where
+ * they meet, weighted by how well each is known and within what each may be. A table's size is one of its x. */
+static void order_size_and_capacity(bj_hierarchy_level *level, const double capacities[2], bool size_is_given) {
+    double *size = &level->size.value, *capacity = &level->capacity.value, *sizes = level->size_range;
+    if (!(*size > *capacity))
+        return;
+    double wide = log(sizes[1] / sizes[0]), other = log(capacities[1] / capacities[0]);
+    double share = size_is_given ? 0 : wide * wide / (wide * wide + other * other);
+    double meeting = fmax(*size * pow(*capacity / *size, share), sizes[0]);
+    if (!size_is_given)
+        *size = meeting;
+    *capacity = fmin(meeting, capacities[1]);
 }
 
 static void describe_level(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_hierarchy *found) {
@@ -306,15 +337,8 @@ static void describe_level(const bj_round_summary *s, const bj_level_set *set, s
     level->latency = estimate_as(s, from->latency, BJ_LATENCY_TOLERANCE);
     level->capacity = estimate_as(s, found->edge[index].fit.capacity, BJ_SIZE_TOLERANCE);
     find_size_range(s, set, index, found, level->size_range);
-}
-
-/* However well lines are replaced, at least 1 - C / x of them miss: at x = size that is a tenth at most. */
-static void keep_capacity_to_size(double size_x, bj_edge_fit *edge) {
-    double least = (1 - BJ_SIZE_SHARE) * size_x;
-    if (!edge->has_capacity || edge->fit.capacity >= least)
-        return;
-    edge->fit.capacity = least;
-    edge->fit.interval[1] = fmax(edge->fit.interval[1], size_x);
+    if (found->edge[index].has_capacity)
+        order_size_and_capacity(level, found->edge[index].fit.interval, s->request->walk->round_count == 1);
 }
 
 /* From the nearest on: what the revisits of a level say of the next latency is believed of those that follow. */
@@ -344,7 +368,7 @@ static void describe_levels(bj_round_summary *s, bj_level_set *set, uint64_t see
         fit_edges(s, set, seed, scratch, found);
     for (size_t i = 0; i < set->count; i++) {
         set->level[i] = correct_level(s, &measured, i, found, i);
-        keep_capacity_to_size(set->level[i].size_x, &found->edge[i]);
+        bj_cache_keep_capacity(s, set, i, &found->edge[i]);
     }
     for (size_t i = 0; i < set->count; i++)
         describe_level(s, set, i, found);
@@ -358,7 +382,8 @@ static void find_twin_steps(const bj_round_summary *s, bj_hierarchy *found) {
     double least = fmax(BJ_TLB_STEP_OF_ALL * twin->cost[twin->count - 1], BJ_TLB_STEP_OF_FIRST * s->y[0]);
     for (size_t i = 1; i < twin->count && found->twin_step_count < BJ_TWIN_STEPS_MAX; i++)
         if (twin->cost[i] - twin->cost[i - 1] >= least)
-            found->twin_step[found->twin_step_count++] = (bj_twin_step){twin->x[i - 1], twin->x[i]};
+            found->twin_step[found->twin_step_count++] =
+                (bj_twin_step){twin->x[i - 1], twin->x[i], twin->cost[i] - twin->cost[i - 1]};
 }
 
 bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarchy *found, bj_error *error) {
@@ -380,11 +405,12 @@ bj_status bj_cache_fit_hierarchy(const bj_hierarchy_request *request, bj_hierarc
         goto done;
     find_twin_steps(&s, found);
     describe_levels(&s, &set, request->seed, scratch, found);
-    if (request->far_x > 0)
-        found->far_latency = request->far_time - bj_cache_predict_tlb_cost(&s.twin, request->far_x);
+    double cycle_ns = read_cycle(request->yardstick, NULL, walk->round_count);
+    for (size_t i = 0; i < found->count; i++)
+        found->level[i].cycles = estimate_as(&s, found->level[i].latency.value / cycle_ns, BJ_LATENCY_TOLERANCE);
     if (request->curves.levels_only)
         goto done;
-    status = resample(&s, request->seed, scratch, found, error);
+    status = resample(&s, request, scratch, found, error);
     if (status == BJ_OK && walk->round_count > 1)
         status = compare_rounds(&s, found, error);
     if (status == BJ_OK)

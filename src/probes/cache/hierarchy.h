@@ -7,11 +7,13 @@
 
 #include "probes/cache/level_capacity.h"
 #include "probes/kit/estimate.h"
+#include "probes/kit/yardstick.h"
 
 /* The support of all four is the share of the resamples that have this level at about this size. */
 typedef struct {
     bj_estimate size; /* `single`: what single rounds give, NaN: too few of them agree on the levels */
     bj_estimate size_sample, capacity, latency;
+    bj_estimate cycles;   /* the latency by the yardstick of the same rounds; NaN: they have none */
     double p;             /* permutation test of the step at its end */
     double single_sigma;  /* standard deviation of the logarithms of what single rounds give */
     double size_range[2]; /* sizes that are possible, as well as the latencies are known */
@@ -24,6 +26,7 @@ typedef struct {
 
 typedef struct {
     double first_x, last_x;
+    double rise; /* of the cost */
 } bj_twin_step;
 
 typedef struct {
@@ -32,14 +35,13 @@ typedef struct {
     size_t count;
     bj_estimate levels; /* the count as an estimate */
     bj_estimate memory_latency;
-    double far_latency; /* of the access far beyond, without the TLB's cost; 0: not measured */
     bj_twin_step twin_step[BJ_TWIN_STEPS_MAX];
     size_t twin_step_count;
 } bj_hierarchy;
 
 typedef struct {
     bj_summary_request curves;
-    double far_x, far_time; /* one walk far beyond the others; 0: none */
+    const bj_yardstick *yardstick; /* of the rounds of the walk; NULL: none */
     uint64_t seed;
 } bj_hierarchy_request;
 

@@ -163,3 +163,19 @@ void bj_cache_fit_edge(bj_round_summary *s, const bj_level_set *set, size_t inde
     if (by_revisits)
         edge->fit = revisited;
 }
+
+void bj_cache_keep_capacity(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_edge_fit *edge) {
+    const bj_level *level = &set->level[index];
+    const double *curve = bj_cache_choose_ramp(s, index, set->count);
+    double rise = level->next_latency - level->latency, least = (1 - BJ_SIZE_SHARE) * level->size_x;
+    if (!edge->has_capacity)
+        return;
+    for (size_t i = 0; i < s->count && s->x[i] <= level->size_x; i++) {
+        double misses = fmax(curve[i] - level->latency, 0) + BJ_PLATEAU_SIGMAS * s->hints.noise * curve[i];
+        least = fmax(least, s->x[i] * (1 - misses / rise));
+    }
+    if (edge->fit.capacity >= least)
+        return;
+    edge->fit.capacity = least;
+    edge->fit.interval[1] = fmax(edge->fit.interval[1], level->size_x);
+}

@@ -21,3 +21,6 @@ void bj_cache_fit_edge(bj_round_summary *s, const bj_level_set *set, size_t inde
 /* The same by the ramp alone and the model of a first fit, near its capacity, for resamples; false: it does not fit. */
 bool bj_cache_refit_edge(const bj_round_summary *s, const bj_level_set *set, size_t index, const bj_occupancy *first,
                          double *scratch, bj_occupancy *fit);
+/* However well lines are replaced, at least 1 - C / x of them miss, whatever the model says: a tenth at x = size, and
+ * where a smaller x hits throughout, C is no less than that. */
+void bj_cache_keep_capacity(const bj_round_summary *s, const bj_level_set *set, size_t index, bj_edge_fit *edge);

@@ -19,6 +19,9 @@ static const double doubt_of_replacement[BJ_REPLACE_COUNT] = {BJ_DOUBT_OF_REPLAC
 #define PRECISION 1e-9
 #define LEAST_SLOPE 1e-6
 #define PRECISION_OF_REVISITS 1e-6
+/* A capacity by one point: within a factor of 64, to a ten thousandth. */
+#define SOLVED_OCTAVES 6
+#define SOLVED_STEPS 17
 
 /* m = 1 - (1 - 1/K)^(m (n - 1)), the root above 0, by iteration from above. */
 static double survive_random(double ways, double lines) {
@@ -312,6 +315,48 @@ static void set_interval(const search *s, const double *weight) {
     }
 }
 
+/* The capacity by which the model takes a share of misses at x: by bisection of its logarithm, since a smaller cache
+ * misses more. */
+static double solve_capacity(const miss_table *table, double x, double misses) {
+    double low = log2(x) - SOLVED_OCTAVES, high = log2(x) + SOLVED_OCTAVES;
+    for (int i = 0; i < SOLVED_STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (predict(table, x / exp2(middle)) > misses)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp2((low + high) / 2);
+}
+
+/* What is left between ramp and model, told as capacities: each point on the ramp by itself wants one, and they differ
+ * where the model is not the cache's. More points do not make a model right, so all of them are in the interval. */
+static void widen_by_points(const search *s) {
+    bj_occupancy *fit = s->fit;
+    miss_table table;
+    fill_table(&fit->model, &table);
+    for (size_t i = 0; i < s->count; i++) {
+        double misses = (s->y[i] - fit->low) / (fit->high - fit->low);
+        if (misses < BJ_RAMP_END || misses > 1 - BJ_RAMP_END)
+            continue;
+        double capacity = solve_capacity(&table, s->x[i], misses);
+        fit->interval[0] = fmin(fit->interval[0], capacity);
+        fit->interval[1] = fmax(fit->interval[1], capacity);
+    }
+}
+
+/* Between two points of the grid an edge is interpolated, by a model that trades ways for capacity: half of their
+ * distance to either side. */
+static void widen_by_grid(const search *s) {
+    bj_occupancy *fit = s->fit;
+    size_t next = 1;
+    while (next + 1 < s->count && s->x[next] <= fit->capacity)
+        next++;
+    double half = sqrt(s->x[next] / s->x[next - 1]);
+    fit->interval[0] /= half;
+    fit->interval[1] *= half;
+}
+
 static void forget_errors(search *s) {
     s->best_square = INFINITY;
     for (size_t k = 0; k < s->capacity_count; k++)
@@ -324,14 +369,18 @@ static void conclude(search *s) {
     double weight[CAPACITIES_MAX];
     s->fit->capacity = weigh_capacities(s, weight);
     set_interval(s, weight);
-    if (s->visits > 1)
+    if (s->visits > 1) {
+        widen_by_points(s);
         return;
+    }
     bj_occupancy_model best = s->fit->model;
     forget_errors(s);
     try_model(s, &best);
     s->fit->capacity = weigh_capacities(s, weight);
     s->fit->interval[0] = fmin(s->fit->interval[0], s->fit->capacity);
     s->fit->interval[1] = fmax(s->fit->interval[1], s->fit->capacity);
+    widen_by_points(s);
+    widen_by_grid(s);
 }
 
 static bool fit_points(const bj_occupancy_request *request, bj_occupancy *fit) {

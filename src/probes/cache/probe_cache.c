@@ -11,6 +11,8 @@
 #include "probes/cache/cache_constants.h"
 #include "probes/cache/cache_explore.h"
 #include "probes/cache/cache_samples.h"
+#include "probes/cache/memory_walk.h"
+#include "probes/kit/yardstick.h"
 
 #define RANDOM_PURPOSE 0x63616368u
 #define MIB 1048576.0
@@ -20,8 +22,6 @@
 #define REPEATED "repetitions"
 #define LEAST_ARENA_BYTES (256 * 1024.0)
 #define ARENA_MULTIPLE 4096
-/* Half of the smallest first level that is worth a thought. */
-#define FIRST_BYTES 2048.0
 /* Grain of the papers' walks: they do not ask for the line. */
 #define PAPER_GRAIN_BYTES 32u
 /* The packed twin needs two grains of the longest line in each eighth. */
@@ -60,12 +60,17 @@ static const double revisit_below_bytes[BJ_REVISIT_CURVES] = {1 * MIB, 12 * MIB,
 #define BEFORE_NEXT_EDGE 1.2
 
 typedef struct {
-    double top_bytes;
-    unsigned rounds, repetitions;
+    double top_bytes, memory_bytes; /* of the sweep at most, and of the walks in memory at least */
+    unsigned rounds, memory_rounds, repetitions;
 } effort_plan;
 
 /* Tops: quick sees a last level of some 16 MiB, normal one of 100 within 600 MiB of memory, thorough one of 300. */
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{64 * MIB, 6, 2}, {448 * MIB, 10, 3}, {1536 * MIB, 32, 4}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {
+    {64 * MIB, 64 * MIB, 6, 6, 2}, {448 * MIB, 256 * MIB, 12, 6, 3}, {1536 * MIB, 256 * MIB, 32, 12, 4}};
+/* What the sweep takes of the time, the walks in memory after it the rest. */
+#define SWEEP_SHARE 0.85
+/* A call takes some milliseconds, a round a second or so. */
+#define POINTS_PER_YARDSTICK 16u
 
 /* The look for memory of normal effort takes some two seconds, that of quick effort a third of one; a round as long. */
 #define SHORT_BUDGET_S 4.0
@@ -95,7 +100,9 @@ typedef struct {
      * one line a page would come back to a page within a lap, as the dense walk does. */
     size_t spread_bytes;
     planned_point points[POINTS_MAX];
-    bool in_haste; /* no time for twins */
+    size_t measured;     /* points, of all rounds */
+    bool in_haste;       /* no time for twins */
+    double memory_bytes; /* of the walks in memory, at least */
 } cache_run;
 
 static walk_kind dense_kind(const cache_run *run) {
@@ -123,12 +130,13 @@ static void add_point(cache_run *run, double x, walk_kind kind) {
         run->points[run->plan.point_count++] = (planned_point){x, kind};
 }
 
-/* Points of one grid for all purposes, FIRST_BYTES × 2^(k / 16): every so-manyth of it between first and last. Two
- * refinements of one edge thus meet in the same points instead of lying side by side. */
+/* Points of one grid for all purposes, BJ_CACHE_FIRST_BYTES × 2^(k / 16): every so-manyth of it between first and last.
+ * Two refinements of one edge thus meet in the same points instead of lying side by side. */
 static void add_grid(cache_run *run, double first, double last, unsigned every, walk_kind kind) {
-    unsigned from = (unsigned)ceil(fmax(0, GRID_PER_OCTAVE * log2(first / FIRST_BYTES) - 0.01) / every) * every;
+    unsigned from =
+        (unsigned)ceil(fmax(0, GRID_PER_OCTAVE * log2(first / BJ_CACHE_FIRST_BYTES) - 0.01) / every) * every;
     for (unsigned k = from;; k += every) {
-        double bytes = FIRST_BYTES * exp2(k / (double)GRID_PER_OCTAVE);
+        double bytes = BJ_CACHE_FIRST_BYTES * exp2(k / (double)GRID_PER_OCTAVE);
         if (bytes > last * 1.0001)
             return;
         add_point(run, floor(bytes / GRID_MULTIPLE + 0.5) * GRID_MULTIPLE, kind);
@@ -188,12 +196,14 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
     (void)count;
     if (point->x > (double)run->rounds.arena_bytes)
         return BJ_OK;
+    if (run->measured++ % POINTS_PER_YARDSTICK == 0)
+        BJ_TRY(bj_kit_time_yardstick(&run->rounds, error));
     bj_walk_point walk = {.bytes = point->x * point->kind.extent_share,
                           .order = run->method->order,
                           .grain_bytes = point->kind.grain_bytes,
                           .one_in = point->kind.one_in};
     BJ_TRY(bj_kit_walk_point(&run->rounds, &walk, &ns, error));
-    return bj_cache_record(&run->rounds, point->kind.curve, point->x, ns, error);
+    return bj_cache_record(&run->rounds, point->kind.curve, BJ_CACHE_X_NAME, point->x, ns, error);
 }
 
 /* What late rounds must know. */
@@ -212,22 +222,18 @@ static bj_status finish_round(void *context, bj_error *error) {
     return run->rounds.round == 1 || run->rounds.round == 3 ? refine(run, error) : BJ_OK;
 }
 
-/* Places take a sixteenth of the arena beside it. */
-static double limit_to_memory(const bj_measure_request *request, double bytes) {
-    return fmin(bytes, (double)request->memory_bytes / 1.1);
-}
-
 static bj_status explore(cache_run *run, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
     effort_plan plan = plans[request->effort];
     double remaining = request->deadline_s - bj_kit_read_clock(&run->rounds), top = 0;
+    run->memory_bytes = plan.memory_bytes;
     if (remaining < SHORT_BUDGET_S)
-        plan.top_bytes = fmin(plan.top_bytes, plans[BJ_EFFORT_QUICK].top_bytes);
+        plan.top_bytes = run->memory_bytes = fmin(plan.top_bytes, plans[BJ_EFFORT_QUICK].top_bytes);
     if (remaining < TINY_BUDGET_S)
-        plan.top_bytes = TINY_TOP_BYTES;
+        plan.top_bytes = run->memory_bytes = TINY_TOP_BYTES;
     run->in_haste = remaining < HASTE_BUDGET_S;
     run->grain_bytes = PAPER_GRAIN_BYTES;
-    double arena = limit_to_memory(request, plan.top_bytes);
+    double arena = bj_kit_limit_arena(request, plan.top_bytes);
     if (arena < LEAST_ARENA_BYTES)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "only %.0f bytes of memory may be used", arena);
     bj_kit_plan_arena(&run->rounds, (size_t)(floor(arena / ARENA_MULTIPLE) * ARENA_MULTIPLE),
@@ -242,7 +248,7 @@ static bj_status explore(cache_run *run, bj_error *error) {
     if (status != BJ_OK)
         return status;
     run->rounds.arena_bytes = (size_t)top;
-    add_grid(run, FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), EVERY_GRID, dense_kind(run));
+    add_grid(run, BJ_CACHE_FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), EVERY_GRID, dense_kind(run));
     add_grid(run, COARSE_FROM_BYTES, top, EVERY_COARSE, dense_kind(run));
     if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste)
         add_twins(run, TWIN_FIRST_LINES * (double)run->spread_bytes, top, EVERY_GRID);
@@ -273,26 +279,50 @@ static bool recall_explored(cache_run *run) {
     run->rounds.pages = huge ? BJ_PAGES_HUGE : BJ_PAGES_BASE;
     run->rounds.pages_fixed = true;
     run->rounds.repetitions = (unsigned)repetitions;
-    run->rounds.arena_bytes = (size_t)limit_to_memory(run->rounds.request, top);
+    run->rounds.arena_bytes = (size_t)bj_kit_limit_arena(run->rounds.request, top);
     return true;
 }
 
-/* The same points, and more where the edges are known better by now. */
-static bj_status plan_more_rounds(cache_run *run, bj_error *error) {
+/* The same points: one that only a late round has would stand on a single sample. */
+static void plan_more_rounds(cache_run *run) {
     recall_points(run, dense_kind(run));
     recall_points(run, spread_kind(run));
     recall_points(run, packed_kind(run));
     for (size_t k = 0; k < BJ_REVISIT_CURVES; k++)
         recall_points(run, revisit_kind(run, k));
-    return refine(run, error);
+}
+
+/* After the sweep, since that tells where memory and the TLB's cost begin. */
+static bj_status measure_memory(cache_run *run, bj_error *error) {
+    bj_rounds *rounds = &run->rounds;
+    size_t huge_bytes = rounds->request->machine->facts.huge_bytes;
+    bj_memory_plan plan = {.rounds = plans[rounds->request->effort].memory_rounds,
+                           .grain_bytes = run->grain_bytes,
+                           .page_bytes = run->spread_bytes,
+                           .lines_bytes = (double)rounds->arena_bytes};
+    if (run->in_haste || run->method->order != BJ_ORDER_RANDOM)
+        return BJ_OK;
+    if (rounds->request->more_rounds == 0) {
+        bj_hierarchy found;
+        BJ_TRY(bj_cache_find_hierarchy(rounds->samples, run->method, rounds->request->seed, true, &found, error));
+        bj_cache_plan_windows(&found, &plan);
+        double bytes = fmax(bj_kit_limit_arena(rounds->request, run->memory_bytes), plan.lines_bytes);
+        plan.whole_bytes =
+            rounds->pages == BJ_PAGES_HUGE ? floor(bytes / (double)huge_bytes) * (double)huge_bytes : bytes;
+    } else if (!bj_cache_recall_memory(rounds->samples, &plan)) {
+        return BJ_OK;
+    }
+    return bj_cache_measure_memory(rounds, &plan, SWEEP_SHARE, error);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    bj_measure_request sweep = *request;
     cache_run *run = calloc(1, sizeof *run);
     if (run == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a sweep");
     run->plan = (bj_round_plan){.count = plans[request->effort].rounds,
                                 .first_round = bj_kit_count_rounds(samples, BJ_CACHE_WALK),
+                                .progress_to = SWEEP_SHARE,
                                 .least_bytes = (size_t)LEAST_ARENA_BYTES,
                                 .context = run,
                                 .measure = measure_point,
@@ -301,14 +331,19 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     run->spread_bytes = request->machine->facts.page_bytes;
     if (run->spread_bytes < LEAST_SPREAD_BYTES)
         run->spread_bytes = LEAST_SPREAD_BYTES;
-    bj_kit_open_rounds(&run->rounds, request, "cache", samples, RANDOM_PURPOSE);
+    bj_kit_open_rounds(&run->rounds, &sweep, "cache", samples, RANDOM_PURPOSE);
+    double begun_s = bj_kit_read_clock(&run->rounds);
+    sweep.deadline_s = begun_s + SWEEP_SHARE * (request->deadline_s - begun_s);
     bj_status status = BJ_OK;
     if (request->more_rounds == 0)
         status = explore(run, error);
     else if (recall_explored(run))
-        status = plan_more_rounds(run, error);
+        plan_more_rounds(run);
     if (status == BJ_OK && run->plan.point_count > 0)
         status = bj_kit_run_rounds(&run->rounds, &run->plan, error);
+    run->rounds.request = request;
+    if (status == BJ_OK && run->plan.point_count > 0)
+        status = measure_memory(run, error);
     bj_kit_close_rounds(&run->rounds);
     free(run);
     return status;
@@ -317,22 +352,26 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_cache = {
     .name = "cache",
     .question = "How many data caches are there, how large and how fast?",
-    .revision = 6,
+    .revision = 7,
     .provides =
         (const bj_probe_key[]){
             {"cache.levels", "count", 1, BJ_LEVELS_MAX, "data-cache levels seen", .tolerance = BJ_SAME_NUMBER},
             {"cache.L<n>.size_bytes", "bytes", 256, 1e12,
-             "effective size: adds at most 10% of the latency gap to the next level", .tolerance = 0.15},
+             "effective size: adds at most 10% of the latency gap to the next level, random frames and TLB included",
+             .tolerance = 0.15},
             {"cache.L<n>.capacity_bytes", "bytes", 256, 1e12, "the capacity that best explains the ramp",
              .tolerance = BJ_SIZE_TOLERANCE},
             {"cache.L<n>.latency_ns", "ns", 0.05, 1e5, "load to use, random order", .tolerance = BJ_LATENCY_TOLERANCE},
-            {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions (see clock)",
+            {"cache.L<n>.latency_cycles", "cycles", 0.5, 1e5, "the same in additions of the same rounds",
              .tolerance = BJ_LATENCY_TOLERANCE},
-            {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches", .tolerance = BJ_LATENCY_TOLERANCE},
+            {"memory.latency_ns", "ns", 1, 1e6, "random access beyond all caches, TLB misses and all",
+             .tolerance = BJ_LATENCY_TOLERANCE},
+            {"memory.latency_in_tlb_ns", "ns", 1, 1e6, "the same within the TLB's reach",
+             .tolerance = BJ_LATENCY_TOLERANCE},
             {0}},
     .needs = (const char *const[]){"clock", NULL},
     .methods = bj_cache_method_names,
-    .cost_s = {4, 14, 60},
+    .cost_s = {5, 18, 70},
     .memory_bytes = {72u << 20, 480u << 20, 1640u << 20},
     .measure = measure,
     .analyse = bj_cache_analyse,

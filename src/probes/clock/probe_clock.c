@@ -52,7 +52,8 @@ static bj_status estimate_addition(bj_yardstick *yardstick, uint64_t seed, addit
                                    .seed = seed,
                                    .tolerance = TOLERANCE,
                                    .statistic = read_yardstick,
-                                   .context = yardstick};
+                                   .context = yardstick,
+                                   .curve = yardstick->twice};
     bj_estimate quietest;
     BJ_TRY(bj_kit_estimate(&request, &found->latency, error));
     /* How far rounds differ is told by their quietest batches: a difference of two times would exaggerate it. */

@@ -36,5 +36,7 @@ double bj_known_caches_largest(const bj_known_caches *caches) {
 
 double bj_known_caches_find_latency(const bj_answers *earlier, size_t level) {
     double ns = bj_kit_find_number(earlier, "cache.L%zu.latency_ns", level);
+    if (isnan(ns))
+        ns = bj_kit_find_number(earlier, "memory.latency_in_tlb_ns");
     return isnan(ns) ? bj_kit_find_number(earlier, "memory.latency_ns") : ns;
 }

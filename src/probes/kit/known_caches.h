@@ -17,5 +17,6 @@ void bj_known_caches_read(const bj_answers *earlier, bj_known_caches *caches);
 double bj_known_caches_find_nearer(const bj_known_caches *caches, size_t level);
 /* The most that any level may hold. */
 double bj_known_caches_largest(const bj_known_caches *caches);
-/* Latency of a level (from 1) in ns; that of memory where there is none of the level. NaN: neither is known. */
+/* Latency of a level (from 1) in ns; that of memory (within the TLB's reach if that is known) where there is none of
+ * the level. NaN: neither is known. */
 double bj_known_caches_find_latency(const bj_answers *earlier, size_t level);

@@ -7,13 +7,13 @@
  * caches that they may fit in are small enough for every passing disturbance to be seen. */
 #define CHEAP_PLACES 16384u
 #define CHEAP_FACTOR 4u
-/* Attributes that tell late rounds what arenas the first ones had. */
-#define PAGES "pages"
-#define PAGES_HUGE "huge"
-#define PAGES_BASE "base"
-#define ARENA_BYTES "arena_bytes"
-/* What may be used, by the arena: places and the machine's own copy of them are beside it. */
-#define BESIDE_ARENA 1.1
+/* What may be used, by the arena: places (a sixteenth of it where grains are of 64 bytes) and the machine's own copy of
+ * them are beside it. */
+#define BESIDE_ARENA 1.2
+
+double bj_kit_limit_arena(const bj_measure_request *request, double bytes) {
+    return fmin(bytes, (double)request->memory_bytes / BESIDE_ARENA);
+}
 
 void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitions) {
     const bj_measure_request *request = rounds->request;
@@ -31,11 +31,17 @@ void bj_kit_plan_whole_pages(bj_rounds *rounds, double bytes, double most_bytes,
     double huge_bytes = (double)rounds->request->machine->facts.huge_bytes;
     if (huge_bytes > 0 && huge_bytes <= most_bytes)
         bytes = ceil(bytes / huge_bytes) * huge_bytes;
-    bytes = fmin(bytes, (double)rounds->request->memory_bytes / BESIDE_ARENA);
+    bytes = bj_kit_limit_arena(rounds->request, bytes);
     bj_kit_plan_arena(rounds, (size_t)bytes, repetitions);
     if (huge_bytes > most_bytes)
         rounds->pages = BJ_PAGES_BASE;
 }
+
+/* Attributes that tell late rounds what arenas the first ones had. */
+#define PAGES "pages"
+#define PAGES_HUGE "huge"
+#define PAGES_BASE "base"
+#define ARENA_BYTES "arena_bytes"
 
 bj_status bj_kit_keep_arena(const bj_rounds *rounds, bj_curve *curve, bj_error *error) {
     if (curve == NULL)

@@ -14,6 +14,8 @@ typedef struct {
     size_t first_byte; /* a multiple of the page */
 } bj_walk_point;
 
+/* As many bytes of an arena as the probe may map, with what a walk takes beside it: `bytes` or less. */
+double bj_kit_limit_arena(const bj_measure_request *request, double bytes);
 /* Arenas to come: on huge pages, unless the machine has none or a single one exceeds what the probe may map. */
 void bj_kit_plan_arena(bj_rounds *rounds, size_t arena_bytes, unsigned repetitions);
 /* The same, of `bytes` rounded up to whole huge pages, as far as memory allows; base pages where a single huge one is

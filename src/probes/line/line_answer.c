@@ -227,7 +227,6 @@ static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *
     else
         BJ_TRY(bj_data_put_answer(answers, "cache.line_bytes", "bytes", &answer, error));
     BJ_TRY(bj_kit_open_summary(&summary, curve, error));
-    name_method(answer, "biggest_step");
     bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
     fill_from_table(answer, &summary);
     bj_kit_close_summary(&summary);

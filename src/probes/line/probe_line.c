@@ -34,8 +34,6 @@
 #define OVER_LAST 1.4
 #define LEAST_OVER_LAST 1.2
 #define LEAST_MEMORY_BYTES (16 * MIB)
-/* What may be used, by the buffer: places take a sixteenth of it, and a machine may want them once more. */
-#define MEMORY_PER_BUFFER 1.2
 #define REPETITIONS 3u
 #define PARTNERS_MAX 5u
 #define BOUNCES 3u
@@ -301,7 +299,7 @@ static bj_status measure_levels(line_run *run, double progress_to, bj_error *err
 static double choose_buffer(const line_run *run, const bj_measure_request *request) {
     double last = bj_known_caches_largest(&run->caches);
     double bytes = fmin(fmax(2 * OVER_LAST * last, LEAST_MEMORY_BYTES), run->effort->most_bytes);
-    bytes = fmin(bytes, (double)request->memory_bytes / MEMORY_PER_BUFFER);
+    bytes = bj_kit_limit_arena(request, bytes);
     return bytes < 2 * LEAST_OVER_LAST * last ? 0 : floor(bytes / MIB) * MIB;
 }
 
@@ -366,4 +364,5 @@ const bj_probe bj_probe_line = {
     .analyze_curve = BJ_LINE_TABLE,
     .analyze_x_name = "distance",
     .analyze_x_unit = "bytes",
+    .analyze_level = true,
 };

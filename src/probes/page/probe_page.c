@@ -64,7 +64,7 @@ static bj_status measure_distance(void *context, const uint32_t *points, size_t 
 /* The largest power of two up to what is wanted and what may be mapped. */
 static size_t choose_arena(const bj_measure_request *request) {
     double block = fmax(2 * OVER_GRANULE * (double)request->machine->facts.page_bytes, 2 * LEAST_BLOCK_BYTES);
-    return (size_t)exp2(floor(log2(fmin(MOST_BLOCKS * block, (double)request->memory_bytes / 1.2))));
+    return (size_t)exp2(floor(log2(bj_kit_limit_arena(request, MOST_BLOCKS * block))));
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {

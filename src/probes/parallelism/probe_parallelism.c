@@ -117,8 +117,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     for (size_t i = 0; i < POINT_COUNT; i++)
         run.points[i] = chain_counts[i];
     bj_kit_open_rounds(&run.rounds, request, "parallelism", samples, RANDOM_PURPOSE);
-    /* Places take a sixteenth of the arena beside it, and a machine may want them once more. */
-    double bytes = fmin(fmax(OVER_LAST * largest, plan->least_bytes), (double)request->memory_bytes / 1.2);
+    double bytes = bj_kit_limit_arena(request, fmax(OVER_LAST * largest, plan->least_bytes));
     bj_kit_plan_arena(&run.rounds, (size_t)(floor(bytes / MIB) * MIB), REPETITIONS);
     if (caches.count == 0 || run.rounds.arena_bytes < run.plan.least_bytes)
         return BJ_OK;

@@ -235,7 +235,7 @@ static bj_status measure_base(tlb_run *run, double progress_to, bj_error *error)
     /* Lines of a page are told apart by grains: a page that has none, or a broken one, is somebody's slip. */
     if (!(page >= LEAST_PAGE_BYTES && page <= plan->most_bytes && fmod(page, GRAIN_BYTES) == 0))
         page = (double)request->machine->facts.page_bytes;
-    double bytes = fmin(plan->most_bytes, (double)request->memory_bytes / 1.2);
+    double bytes = bj_kit_limit_arena(request, plan->most_bytes);
     run->spread_id = BJ_TLB_SPREAD;
     run->packed_id = BJ_TLB_PACKED;
     run->page_bytes = (size_t)page;
@@ -261,7 +261,7 @@ static bj_status measure_huge(tlb_run *run, double bytes, bj_error *error) {
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     double huge_page = (double)request->machine->facts.huge_bytes;
-    double huge_bytes = fmin(plans[request->effort].huge_bytes, (double)request->memory_bytes / 1.2);
+    double huge_bytes = bj_kit_limit_arena(request, plans[request->effort].huge_bytes);
     bool try_huge = huge_page > 0 && huge_bytes >= LEAST_HUGE_PAGES * huge_page;
     tlb_run *run = calloc(1, sizeof *run);
     if (run == NULL)

@@ -32,12 +32,11 @@ static size_t list_cache_pages(const bj_answers *known, double *pages) {
     return count;
 }
 
-/* Not by the method that the runner would fill in. `level` 0: an answer about all of them. */
+/* `level` 0: an answer about all of them. */
 static bj_status put(const table_answer *a, size_t level, const char *name, const char *unit, bj_answer **answer,
                      bj_error *error) {
     BJ_TRY(level == 0 ? bj_kit_put_answer(a->answers, unit, answer, error, "tlb.%s", name)
                       : bj_kit_put_answer(a->answers, unit, answer, error, "tlb.L%zu.%s", level, name));
-    snprintf((*answer)->method, sizeof(*answer)->method, "unexplained_steps/%u", BJ_TLB_REVISION);
     bj_data_cite_curve(*answer, a->id);
     return BJ_OK;
 }

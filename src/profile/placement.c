@@ -1,6 +1,7 @@
 #include "profile/placement.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -98,7 +99,7 @@ static bj_status take_part(placing *placing, part *taken, size_t wanted) {
 }
 
 /* The smallest part that holds what is left; where none does, the largest one whole. The lowest of equals. */
-static part *choose_part(part *parts, size_t count, size_t wanted) {
+static part *choose_by_size(part *parts, size_t count, size_t wanted) {
     part *smallest = NULL, *largest = NULL;
     for (size_t i = 0; i < count; i++) {
         part *at = &parts[i];
@@ -110,6 +111,30 @@ static part *choose_part(part *parts, size_t count, size_t wanted) {
     return smallest != NULL ? smallest : largest;
 }
 
+/* Where distances between the children are told, since these are no tree: the part that is nearest to those taken.
+ * NULL: none was taken yet, or there are no distances. */
+static part *choose_by_distance(const bj_cpu_node *node, part *parts, size_t count) {
+    const bj_cpu_matrix *distances = &node->distances_ns;
+    part *nearest = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < count && distances->count == node->child_count; i++) {
+        double sum = 0;
+        size_t taken = 0;
+        for (size_t j = 0; j < count && parts[i].node != NULL && parts[i].count > 0; j++)
+            if (parts[j].node != NULL && parts[j].count == 0) {
+                size_t row = (size_t)(parts[i].node - node->children),
+                       column = (size_t)(parts[j].node - node->children);
+                sum += distances->cells[row * distances->count + column];
+                taken++;
+            }
+        if (taken > 0 && sum < least) {
+            least = sum;
+            nearest = &parts[i];
+        }
+    }
+    return nearest;
+}
+
 /* Takes so many cpus of the node, which has them. */
 static bj_status pack(placing *placing, const bj_cpu_node *node, size_t wanted) {
     part *parts;
@@ -117,11 +142,14 @@ static bj_status pack(placing *placing, const bj_cpu_node *node, size_t wanted) 
     bj_status status = list_parts(placing, node, &parts, &count);
     for (size_t i = 0; i < count; i++)
         all += parts[i].count;
-    for (size_t i = 0; i < count && wanted == all && status == BJ_OK; i++) /* all of it: in order */
-        status = take_part(placing, &parts[i], parts[i].count);
     while (placing->used < end && status == BJ_OK) {
-        part *next = choose_part(parts, count, end - placing->used);
-        status = take_part(placing, next, end - placing->used);
+        size_t left = end - placing->used;
+        part *next = choose_by_distance(node, parts, count);
+        for (size_t i = 0; i < count && next == NULL && wanted == all; i++) /* all of it: in order */
+            next = parts[i].count > 0 ? &parts[i] : NULL;
+        if (next == NULL)
+            next = choose_by_size(parts, count, left);
+        status = take_part(placing, next, left);
     }
     free(parts);
     return status;

@@ -15,7 +15,8 @@ typedef struct {
 
 /* Fills `cpus` with `count` OS numbers.
  *
- * near: as few and as small parts of the tree as hold the threads, siblings of a core included. spread: dealt over the
+ * near: as few and as small parts of the tree as hold the threads, siblings of a core included; where it is not a tree,
+ * parts that are near to each other. spread: dealt over the
  * outermost parts first, one a core as long as there are cores, siblings last. Either way a slower kind comes only
  * when the faster ones are full (of spread: before the siblings of the faster ones). More threads than cpus begin
  * again from the front. */

@@ -119,6 +119,18 @@ static void slow_kinds_wait(void **state) {
     assert_string_equal(place(*state, BJ_ORDER_SPREAD, 8), "4 6 0 1 2 3 5 7");
 }
 
+/* A ring of four nodes, 0 - 2 - 1 - 3 - 0, whose numbers are not its order: the next one is a neighbour. */
+static void a_ring_is_followed(void **state) {
+    put(*state, "topology.tree",
+        "{\"cpus\": [0, 1, 2, 3, 4, 5, 6, 7], \"tree_like\": false, \"distances_ns\": [[0, 9, 5, 6], [9, 0, 5, 5], "
+        "[5, 5, 0, 9], [6, 5, 9, 0]], \"children\": [{\"cpus\": [0, 1]}, {\"cpus\": [2, 3]}, {\"cpus\": [4, 5]}, "
+        "{\"cpus\": [6, 7]}]}");
+    assert_string_equal(place(*state, BJ_ORDER_NEAR, 2), "0 1");
+    assert_string_equal(place(*state, BJ_ORDER_NEAR, 3), "0 1 4");
+    assert_string_equal(place(*state, BJ_ORDER_NEAR, 0), "0 1 4 5 2 3 6 7");
+    assert_string_equal(place(*state, BJ_ORDER_SPREAD, 4), "0 2 4 6");
+}
+
 static void more_threads_than_cpus(void **state) {
     put(*state, "topology.tree", "{\"cpus\": [3]}");
     assert_string_equal(place(*state, BJ_ORDER_NEAR, 0), "3");
@@ -141,6 +153,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(near_takes_the_smallest_part, setup, teardown),
         cmocka_unit_test_setup_teardown(siblings_come_last, setup, teardown),
         cmocka_unit_test_setup_teardown(slow_kinds_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_ring_is_followed, setup, teardown),
         cmocka_unit_test_setup_teardown(more_threads_than_cpus, setup, teardown),
         cmocka_unit_test_setup_teardown(broken_values, setup, teardown),
     };

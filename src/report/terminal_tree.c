@@ -18,6 +18,23 @@ typedef struct {
     size_t lines;
 } drawing;
 
+/* A part, as lists of them hold it. */
+typedef struct {
+    const bj_cpu_node *node; /* NULL: told already */
+} entry;
+
+typedef enum { LATENCY, INSIDE, ACROSS, BLOCK } fact;
+
+static double get_fact(const bj_cpu_node *node, fact fact) {
+    const double facts[] = {
+        [LATENCY] = node->latency_ns,
+        [INSIDE] = node->inside_ns,
+        [ACROSS] = node->across_ns,
+        [BLOCK] = node->block_bytes,
+    };
+    return facts[fact];
+}
+
 static size_t count_nodes(const bj_cpu_node *node) {
     size_t count = 1;
     for (size_t i = 0; i < node->child_count; i++)
@@ -41,7 +58,7 @@ static int find_lowest(const bj_cpu_node *node) {
 }
 
 static int compare_nodes(const void *a, const void *b) {
-    int left = find_lowest(*(const bj_cpu_node *const *)a), right = find_lowest(*(const bj_cpu_node *const *)b);
+    int left = find_lowest(((const entry *)a)->node), right = find_lowest(((const entry *)b)->node);
     return left < right ? -1 : left > right;
 }
 
@@ -53,12 +70,12 @@ static void draw_line(drawing *drawing, size_t indent, const char *text) {
 }
 
 /* Appends "20 ns" or "20 to 25 ns" of one number of each node; false: no node has it. */
-static bool append_range(char *text, size_t room, const char *before, const bj_cpu_node *const *nodes, size_t count,
-                         size_t offset, const char *unit) {
+static bool append_range(char *text, size_t room, const char *before, const entry *nodes, size_t count, fact fact,
+                         const char *unit) {
     double range[2] = {NAN, NAN};
     char quantity[128];
     for (size_t i = 0; i < count; i++) {
-        double value = *(const double *)((const char *)nodes[i] + offset);
+        double value = get_fact(nodes[i].node, fact);
         range[0] = fmin(range[0], value); /* which pass over NaN */
         range[1] = fmax(range[1], value);
     }
@@ -70,19 +87,19 @@ static bool append_range(char *text, size_t room, const char *before, const bj_c
 }
 
 /* ": 80 ns, 30 ns inside, by blocks of 4 MiB" */
-static void append_facts(char *text, size_t room, const bj_cpu_node *const *nodes, size_t count) {
-    bool told = append_range(text, room, ": ", nodes, count, offsetof(bj_cpu_node, latency_ns), "ns") ||
-                append_range(text, room, ": ", nodes, count, offsetof(bj_cpu_node, across_ns), "ns");
+static void append_facts(char *text, size_t room, const entry *nodes, size_t count) {
+    bool told = append_range(text, room, ": ", nodes, count, LATENCY, "ns") ||
+                append_range(text, room, ": ", nodes, count, ACROSS, "ns");
     if (!told)
         return;
-    if (append_range(text, room, ", ", nodes, count, offsetof(bj_cpu_node, inside_ns), "ns"))
+    if (append_range(text, room, ", ", nodes, count, INSIDE, "ns"))
         snprintf(text + strlen(text), room - strlen(text), " inside");
-    append_range(text, room, ", by blocks of ", nodes, count, offsetof(bj_cpu_node, block_bytes), "bytes");
+    append_range(text, room, ", by blocks of ", nodes, count, BLOCK, "bytes");
 }
 
-static void describe(const bj_cpu_node *const *nodes, size_t count, char *text, size_t room) {
+static void describe(const entry *nodes, size_t count, char *text, size_t room) {
     char cpus[LIST_ROOM];
-    const bj_cpu_node *first = nodes[0];
+    const bj_cpu_node *first = nodes[0].node;
     bj_report_format_cpus(&first->cpus, ",", cpus, sizeof cpus);
     if (count == 1) {
         snprintf(text, room, "%s%s%s%s", cpus, first->name[0] != '\0' ? " (" : "", first->name,
@@ -116,40 +133,38 @@ static void draw_lone(drawing *drawing, const bj_cpu_node *node, size_t indent) 
 }
 
 /* Nodes of one shape in one line, then all of their children. */
-static void draw_alike(drawing *drawing, const bj_cpu_node *const *nodes, size_t count, size_t indent) {
+static void draw_alike(drawing *drawing, const entry *nodes, size_t count, size_t indent) {
     char text[2 * LIST_ROOM + 200];
     describe(nodes, count, text, sizeof text);
     draw_line(drawing, indent, text);
-    size_t all = count * nodes[0]->child_count, used = 0;
-    if (all == 0)
-        return;
-    const bj_cpu_node **children = calloc(2 * all, sizeof *children), **alike = children + all;
-    if (children == NULL)
-        return;
-    for (size_t i = 0; i < count; i++)
-        for (size_t c = 0; c < nodes[i]->child_count; c++)
-            children[used++] = &nodes[i]->children[c];
-    qsort(children, all, sizeof *children, compare_nodes);
-    for (size_t i = 0; i < all; i++) {
+    size_t all = count * nodes[0].node->child_count, used = 0;
+    entry *children = all > 0 ? calloc(all, sizeof *children) : NULL;
+    entry *alike = all > 0 ? calloc(all, sizeof *alike) : NULL;
+    for (size_t i = 0; i < count && children != NULL; i++)
+        for (size_t c = 0; c < nodes[i].node->child_count; c++)
+            children[used++].node = &nodes[i].node->children[c];
+    if (used > 0)
+        qsort(children, used, sizeof *children, compare_nodes);
+    for (size_t i = 0; i < used && alike != NULL; i++) {
         size_t found = 0;
-        if (children[i] == NULL)
-            continue;
-        const bj_cpu_node *first = children[i];
-        for (size_t j = i; j < all; j++)
-            if (j == i || (drawing->folds && children[j] != NULL && is_alike(first, children[j]))) {
+        const bj_cpu_node *first = children[i].node;
+        for (size_t j = i; j < used && first != NULL; j++)
+            if (j == i || (drawing->folds && children[j].node != NULL && is_alike(first, children[j].node))) {
                 alike[found++] = children[j];
-                children[j] = NULL;
+                children[j].node = NULL;
             }
-        draw_alike(drawing, alike, found, indent + STEP);
+        if (found > 0)
+            draw_alike(drawing, alike, found, indent + STEP);
     }
-    if (count == 1)
-        draw_lone(drawing, nodes[0], indent + STEP);
+    if (count == 1 && all > 0)
+        draw_lone(drawing, nodes[0].node, indent + STEP);
     free(children);
+    free(alike);
 }
 
 void bj_report_print_tree(FILE *out, const bj_terminal_style *style, const bj_cpu_node *tree, size_t indent) {
     drawing drawing = {out, style, count_nodes(tree) > PARTS_SINGLY, 0};
-    draw_alike(&drawing, &tree, 1, indent);
+    draw_alike(&drawing, &(entry){tree}, 1, indent);
     if (drawing.lines > LINES_MOST)
         fprintf(out, "%*s... %zu lines more\n", (int)indent, "", drawing.lines - LINES_MOST);
 }

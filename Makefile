@@ -26,7 +26,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps deps-peers install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
+.PHONY: all build run check check-threads deps deps-peers deps-mpi install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
 
 all: build
 
@@ -86,6 +86,9 @@ deps:
 deps-peers:
 	@scripts/deps.sh peers
 
+deps-mpi:
+	@scripts/deps.sh mpi
+
 install: build
 	@cmake --install build --prefix '$(PREFIX)'
 
@@ -144,6 +147,7 @@ help:
 	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
 	@echo "make check-threads  packages, the tests that start threads under ThreadSanitizer"
 	@echo "make deps           see to the packages that run and check need; does nothing when they are there"
+	@echo "make deps-mpi       see to Open MPI, for the tests that are left out without it"
 	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"
 	@echo "make uninstall      remove what install put there (same DESTDIR)"
 	@echo "make lint           clang-format, cppcheck, clang-tidy"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers|mpi
 #
 # Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
 # are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
@@ -8,9 +8,9 @@ set -eu
 
 purpose=${1:-run}
 case $purpose in
-run | check | lint | fuzz | peers) ;;
+run | check | lint | fuzz | peers | mpi) ;;
 *)
-    echo "usage: deps.sh run|check|lint|fuzz|peers" >&2
+    echo "usage: deps.sh run|check|lint|fuzz|peers|mpi" >&2
     exit 2
     ;;
 esac
@@ -99,6 +99,10 @@ probe() {
         need python3 "Python 3" has python3
         need likwid "likwid-bench" has likwid-bench
         need lmbench "lmbench (lat_mem_rd, bw_mem)" has_lmbench
+        ;;
+    mpi) # what is tested with Open MPI where it is there
+        need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
+        need "openmpi-bin libopenmpi-dev" "Open MPI with its headers" has mpirun
         ;;
     esac
     packages=${packages# }

@@ -124,6 +124,20 @@ BJ_LIB_API bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value
 /* JSON text of a value that is not one number (groups of cpus, a tree); NULL: it is none. */
 BJ_LIB_API const char *bj_lib_answer_json(const bj_lib_answer *answer);
 
+typedef enum {
+    BJ_LIB_PLACE_NEAR,  /* close together, for threads that share data: the smallest parts of the tree that hold them */
+    BJ_LIB_PLACE_SPREAD /* far apart, for threads that each need caches and memory: one a core, siblings last */
+} bj_lib_placement;
+
+/* Fills `cpus`, which has room for `count`, with the operating system's number of the cpu that each thread is to run
+ * on; threads are pinned by the caller. By `topology.tree`, with `cache.L1.sharing` for cores and `cpu.kinds` where
+ * cpus differ: slower ones are used only when the faster ones are full. More threads than cpus begin again from the
+ * front. BJ_LIB_ERR_UNANSWERED: there is no tree of at least medium confidence, or it makes no sense, and `cpus` has
+ * those that the run was allowed in the system's order; the error says why. After other errors `cpus` is as it was:
+ * BJ_LIB_ERR_NOT_FOUND, the profile names no cpus at all. What the process may use now is not asked. */
+BJ_LIB_API bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, size_t count, bj_lib_placement how,
+                                              int *cpus, bj_lib_error *error);
+
 /* The names of enum values, as the profile has them: "ok", "high". */
 BJ_LIB_API const char *bj_lib_status_name(bj_lib_status status);
 BJ_LIB_API const char *bj_lib_confidence_name(bj_lib_confidence confidence);

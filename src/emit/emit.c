@@ -123,6 +123,10 @@ void bj_emit_note_left_out(const bj_emit_request *request, const char *what, con
     note(request, &request->notes->left_out, what, why);
 }
 
+void bj_emit_note_unsure(const bj_emit_request *request, const char *what, const char *why) {
+    note(request, &request->notes->unsure, what, why);
+}
+
 void bj_emit_note_claim(const bj_emit_request *request, const bj_emit_value *value) {
     const bj_strings *known = &request->notes->claimed;
     bool is_new = value->claimed;

@@ -10,9 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "profile/placement.h"
 #include "profile/profile.h"
-
-typedef enum { BJ_ORDER_NEAR, BJ_ORDER_SPREAD } bj_cpu_order;
 
 typedef struct {
     bj_confidence least_confidence;       /* low: unstable answers and numbers without one are taken, too */
@@ -91,6 +90,8 @@ bj_status bj_emit_take_answer(const bj_emit_request *request, const char *key, b
                               bj_error *error) BJ_WARN_UNUSED;
 /* "what is left out: why", for whoever finds that out by itself. */
 void bj_emit_note_left_out(const bj_emit_request *request, const char *what, const char *why);
+/* The same of what would only add to the output. */
+void bj_emit_note_unsure(const bj_emit_request *request, const char *what, const char *why);
 void bj_emit_note_claim(const bj_emit_request *request, const bj_emit_value *value);
 /* BJ_ERR_FAILED, since all that the emitter asked for is left out. */
 bj_status bj_emit_refuse(const bj_emit_request *request, bj_error *error);

@@ -2,29 +2,20 @@
  *
  * Caches stand over the cpus that `cache.L<n>.sharing` puts together; without it only over the cpu that was measured,
  * since nothing is known of the others. Sizes are capacities where the ramp gave one, since that is what hwloc means.
- * Latencies and bandwidths of caches are <info>, those of memory are hwloc's own memory attributes: ns and MiB/s, as
- * seen from the measured cpu. There is one NUMA node: nodes are not measured yet. What is left out is told in <info>,
- * too, since hwloc's own parser takes no comments. */
+ * Parts of `topology.tree` are groups, with the latency between their cpus as <info>, or the <info> of the cache that
+ * has the same cpus. Latencies and bandwidths of caches are <info>, those of memory are hwloc's own memory attributes:
+ * ns and MiB/s, as seen from the measured cpu, or from each node where `numa.…` tells; distances are told, too. Nodes
+ * are those that were measured, numbered from 0. What is left out is told in <info>, too, since hwloc's own parser
+ * takes no comments. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/number.h"
 #include "emit/emit.h"
-#include "profile/cpu_tree.h"
+#include "emit/hwloc_objects.h"
 
-/* hwloc knows no more levels; more cpus than any machine has, since the sets of all of them are written out. */
-enum { MAX_LEVELS = 5, MAX_CPUS = 4096, CPU_NUMBERS = 8192 };
-/* Of a level, and of memory as hwloc's own attributes. */
-enum { INFO_COUNT = 5, ATTRIBUTE_COUNT = 4 };
-enum { MACHINE_INDEX = 1, NODE_INDEX = 2, FIRST_FREE_INDEX = 3 };
-
-static const struct {
-    const char *quantity, *name;
-} level_infos[INFO_COUNT] = {
-    {"size_bytes", "BlackjackEffectiveBytes"}, {"latency_ns", "BlackjackLatencyNs"}, {"read_gbs", "BlackjackReadGBs"},
-    {"write_gbs", "BlackjackWriteGBs"},        {"copy_gbs", "BlackjackCopyGBs"},
-};
+/* Of memory as hwloc's own attributes, or one of ours; the first two may come from each node to each. */
+enum { ATTRIBUTE_COUNT = 6, MATRIX_COUNT = 2 };
 
 /* hwloc's flags: 1 higher is better, 2 lower is better, 4 depends on who asks. Its rates are MiB/s. */
 static const struct {
@@ -36,32 +27,33 @@ static const struct {
     {"memory.latency_ns", "Latency", 6, 1},
     {"memory.read_gbs", "ReadBandwidth", 5, 1e9 / 1048576},
     {"memory.write_gbs", "WriteBandwidth", 5, 1e9 / 1048576},
+    {"memory.full.read_gbs", "BlackjackFullReadBandwidth", 5, 1e9 / 1048576},
+    {"memory.full.latency_ns", "BlackjackFullLatency", 6, 1},
 };
 
-typedef struct {
-    double size_bytes, line_bytes, ways; /* 0: not known */
-    double infos[INFO_COUNT];            /* 0: not measured */
-    /* Which instance of the level a cpu is below, by cpu number: 0 none, else from 1. NULL: the level is left out. */
-    unsigned *instance;
-} xml_level;
+/* In the order of the attributes that they stand in for. Kinds of distances: 2 by the user, 4 latency, 8 bandwidth. */
+static const struct {
+    const char *key, *name;
+    unsigned kind;
+} node_matrices[MATRIX_COUNT] = {
+    {"numa.gbs", "BlackjackBandwidth", 10},
+    {"numa.latency_ns", "BlackjackLatency", 6},
+};
 
 typedef struct {
     const bj_emit_request *request;
     FILE *out;
-    xml_level levels[MAX_LEVELS + 1]; /* from 1 */
+    bj_hwloc_level levels[BJ_HWLOC_LEVELS + 1]; /* from 1 */
     unsigned level_count;
     double line_bytes; /* of all levels; 0: not known */
     double attributes[ATTRIBUTE_COUNT];
-    int *cpus; /* ascending */
+    bj_node_matrix matrices[MATRIX_COUNT];
+    const bj_cpu_groups *nodes; /* of one of them, or none */
+    bj_cpu_node tree;           /* no cpus: not known */
+    bj_cpu_kinds kinds;         /* none: not known, or all alike */
+    int *cpus;                  /* ascending */
     size_t cpu_count;
-    unsigned next_index;
-    unsigned depth;
 } xml_page;
-
-static int compare_cpus(const void *a, const void *b) {
-    int left = *(const int *)a, right = *(const int *)b;
-    return left < right ? -1 : left > right;
-}
 
 static double take_optional(const bj_emit_request *request, const char *key) {
     bj_emit_value value;
@@ -86,11 +78,12 @@ static bj_status list_cpus(xml_page *page, bj_error *error) {
     }
     if (!measured_there)
         page->cpus[count++] = profile->run.cpu_measured;
-    qsort(page->cpus, count, sizeof *page->cpus, compare_cpus);
+    qsort(page->cpus, count, sizeof *page->cpus, bj_hwloc_compare_cpus);
     for (size_t i = 0; i < count; i++)
-        if (count > MAX_CPUS || page->cpus[i] >= CPU_NUMBERS || (i > 0 && page->cpus[i] == page->cpus[i - 1]))
+        if (count > BJ_HWLOC_CPUS || page->cpus[i] >= BJ_HWLOC_CPU_NUMBERS ||
+            (i > 0 && page->cpus[i] == page->cpus[i - 1]))
             return bj_base_set_error(error, BJ_ERR_FAILED, "%s takes at most %d cpus, distinct and below %d",
-                                     page->request->emitter->name, MAX_CPUS, CPU_NUMBERS);
+                                     page->request->emitter->name, BJ_HWLOC_CPUS, BJ_HWLOC_CPU_NUMBERS);
     page->cpu_count = count;
     return BJ_OK;
 }
@@ -123,7 +116,7 @@ static bj_status read_sharing(xml_page *page, unsigned level, bj_error *error) {
 }
 
 static bj_status read_level(xml_page *page, unsigned level, bj_error *error) {
-    xml_level *about = &page->levels[level];
+    bj_hwloc_level *about = &page->levels[level];
     bj_emit_value size;
     char what[40];
     snprintf(what, sizeof what, "the cache of level %u", level);
@@ -135,9 +128,9 @@ static bj_status read_level(xml_page *page, unsigned level, bj_error *error) {
     about->line_bytes = line > 0 ? line : page->line_bytes;
     about->ways = take_optional_cache(page->request, level, "associativity");
     /* What goes under our name was measured, not only claimed. */
-    for (size_t i = 0; i < INFO_COUNT; i++) {
+    for (size_t i = 0; i < BJ_HWLOC_INFOS; i++) {
         bj_emit_value value;
-        bool known = bj_emit_use_cache(page->request, level, level_infos[i].quantity, &value);
+        bool known = bj_emit_use_cache(page->request, level, bj_hwloc_level_infos[i].quantity, &value);
         about->infos[i] = known && !value.claimed ? value.value : 0;
     }
     return read_sharing(page, level, error);
@@ -154,7 +147,7 @@ static bj_status read_levels(xml_page *page, bj_error *error) {
         bj_emit_note_claim(request, &levels);
     else
         bj_emit_note_left_out(request, "the number of cache levels", why);
-    page->level_count = count == 0 || count > MAX_LEVELS ? MAX_LEVELS : count;
+    page->level_count = count == 0 || count > BJ_HWLOC_LEVELS ? BJ_HWLOC_LEVELS : count;
     page->line_bytes = take_optional(request, "cache.line_bytes");
     for (unsigned level = 1; level <= page->level_count; level++) {
         snprintf(key, sizeof key, "cache.L%u.size_bytes", level);
@@ -196,162 +189,251 @@ static bj_status check_nesting(const xml_page *page, bj_error *error) {
     return BJ_OK;
 }
 
-/* hwloc's form: words of 32 bits, the highest first. */
-static void print_cpuset(const xml_page *page, const char *attribute, const int *cpus, size_t count) {
-    size_t words = (size_t)cpus[count - 1] / 32 + 1;
-    fprintf(page->out, " %s=\"", attribute);
-    for (size_t w = words; w > 0; w--) {
-        unsigned long word = 0;
-        for (size_t i = 0; i < count; i++)
-            if ((size_t)cpus[i] / 32 == w - 1)
-                word |= 1ul << (cpus[i] % 32);
-        fprintf(page->out, "0x%08lx%s", word, w > 1 ? "," : "");
+/* ---- trees, nodes and kinds */
+
+/* A structured answer that is taken; one that is there but not taken is noted. */
+static const bj_answer *take_structured(const xml_page *page, const char *what, const char *key) {
+    const bj_answer *answer = bj_data_find_answer(&page->request->profile->answers, key);
+    bj_emit_value value;
+    char why[BJ_EMIT_REASON_ROOM];
+    if (answer == NULL)
+        return NULL;
+    if (bj_emit_accepts(page->request, answer, &value) && !value.claimed && answer->structured != NULL)
+        return answer;
+    bj_emit_describe_refusal(page->request, answer, why);
+    bj_emit_note_unsure(page->request, what, why);
+    return NULL;
+}
+
+/* Whether the topology has all cpus of the nodes, which are sorted. */
+static bool has_nodes(const xml_page *page, const bj_cpu_groups *nodes) {
+    for (size_t n = 0; n < nodes->count; n++) {
+        bj_cpu_set *node = &nodes->items[n];
+        qsort(node->items, node->count, sizeof *node->items, bj_hwloc_compare_cpus);
+        for (size_t i = 0; i < node->count; i++)
+            if (bsearch(&node->items[i], page->cpus, page->cpu_count, sizeof *page->cpus, bj_hwloc_compare_cpus) ==
+                NULL)
+                return false;
     }
-    putc('"', page->out);
+    return nodes->count > 0;
 }
 
-static void indent(const xml_page *page) {
-    fprintf(page->out, "%*s", (int)(2 * page->depth), "");
+/* Sorted both. */
+static bool has_same_nodes(const bj_cpu_groups *a, const bj_cpu_groups *b) {
+    bool same = a->count == b->count;
+    for (size_t n = 0; n < a->count && same; n++)
+        same = a->items[n].count == b->items[n].count &&
+               memcmp(a->items[n].items, b->items[n].items, a->items[n].count * sizeof *a->items[n].items) == 0;
+    return same;
 }
 
-static void print_sets(const xml_page *page, const int *cpus, size_t count) {
-    print_cpuset(page, "cpuset", cpus, count);
-    print_cpuset(page, "complete_cpuset", cpus, count);
-    fputs(" nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"", page->out);
-}
-
-static void print_info(const xml_page *page, const char *name, const char *text) {
-    if (text[0] == '\0')
-        return;
-    indent(page);
-    fprintf(page->out, "<info name=\"%s\" value=\"", name);
-    bj_emit_print_safely(page->out, text, "<>&\"");
-    fputs("\"/>\n", page->out);
-}
-
-static void open_cache(xml_page *page, unsigned level, const int *cpus, size_t count) {
-    const xml_level *about = &page->levels[level];
-    indent(page);
-    fprintf(page->out, "<object type=\"L%uCache\"", level);
-    print_sets(page, cpus, count);
-    fprintf(page->out,
-            " gp_index=\"%u\" cache_size=\"%.0f\" depth=\"%u\" cache_linesize=\"%.0f\" cache_associativity=\"%.0f\" "
-            "cache_type=\"%d\">\n",
-            page->next_index++, about->size_bytes, level, about->line_bytes, about->ways, level == 1);
-    page->depth++;
-    for (size_t i = 0; i < INFO_COUNT; i++) {
-        char number[BJ_NUMBER_ROOM];
-        bj_data_format_number(about->infos[i], number);
-        if (about->infos[i] > 0)
-            print_info(page, level_infos[i].name, number);
-    }
-}
-
-static void print_cpu(xml_page *page, const int *cpu) {
-    indent(page);
-    fprintf(page->out, "<object type=\"PU\" os_index=\"%d\"", *cpu);
-    print_sets(page, cpu, 1);
-    fprintf(page->out, " gp_index=\"%u\"/>\n", page->next_index++);
-}
-
-/* `scratch` has room for as many cpus and one level more; cpus are ascending. */
-static void print_below(xml_page *page, unsigned level, const int *cpus, size_t count, int *scratch) {
-    if (level == 0) {
-        for (size_t i = 0; i < count; i++)
-            print_cpu(page, &cpus[i]);
-        return;
-    }
-    const unsigned *instance = page->levels[level].instance;
-    if (instance == NULL) {
-        print_below(page, level - 1, cpus, count, scratch);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        unsigned here = instance[cpus[i]];
-        bool begun = false;
-        for (size_t j = 0; j < i && here != 0 && !begun; j++)
-            begun = instance[cpus[j]] == here;
-        if (begun)
+static bj_status read_structures(xml_page *page, bj_error *error) {
+    static const bj_cpu_groups none = {0};
+    const bj_answer *answer = take_structured(page, "the tree of cpus", "topology.tree");
+    page->nodes = &none;
+    if (answer != NULL)
+        BJ_TRY(bj_profile_read_cpu_tree(answer->key, answer->structured, &page->tree, error));
+    answer = take_structured(page, "kinds of cpus", "cpu.kinds");
+    if (answer != NULL)
+        BJ_TRY(bj_profile_read_cpu_kinds(answer->key, answer->structured, &page->kinds, error));
+    for (size_t i = 0; i < MATRIX_COUNT; i++) {
+        bj_node_matrix *matrix = &page->matrices[i];
+        answer = take_structured(page, "nodes of memory", node_matrices[i].key);
+        if (answer == NULL)
             continue;
-        size_t members = 0;
-        for (size_t j = i; j < count; j++)
-            if (j == i || (here != 0 && instance[cpus[j]] == here))
-                scratch[members++] = cpus[j];
-        if (here != 0)
-            open_cache(page, level, scratch, members);
-        print_below(page, level - 1, scratch, members, scratch + members);
-        if (here == 0)
-            continue;
-        page->depth--;
-        indent(page);
-        fputs("</object>\n", page->out);
+        BJ_TRY(bj_profile_read_node_matrix(answer->key, answer->structured,
+                                           page->tree.cpus.count > 0 ? &page->tree : NULL, matrix, error));
+        if (!has_nodes(page, &matrix->nodes))
+            bj_emit_note_unsure(page->request, node_matrices[i].key, "the cpus of its nodes are not known");
+        else if (page->nodes->count > 1 && !has_same_nodes(page->nodes, &matrix->nodes))
+            bj_emit_note_unsure(page->request, node_matrices[i].key, "it has other nodes than the bandwidth");
+        else if (matrix->nodes.count > 1)
+            page->nodes = &matrix->nodes;
     }
+    return BJ_OK;
 }
 
-static void print_attribute(const xml_page *page, const char *name, unsigned flags, double value) {
+static bool has_matrix(const xml_page *page, size_t index) {
+    return page->nodes->count > 1 && has_same_nodes(page->nodes, &page->matrices[index].nodes);
+}
+
+/* Nodes that cross caches are none that hwloc can hold: then there is one for all. */
+static bj_status add_nodes(xml_page *page, bj_hwloc_objects *objects) {
+    static const bj_cpu_groups none = {0};
+    for (size_t i = 0; i < page->nodes->count; i++) {
+        bool crosses;
+        BJ_TRY(bj_hwloc_add_set(objects, &page->nodes->items[i], NAN, i, &crosses));
+        if (!crosses)
+            continue;
+        bj_emit_note_unsure(page->request, "nodes of memory", "they cross the caches");
+        for (size_t j = 0; j < objects->count; j++)
+            objects->objects[j].node = SIZE_MAX;
+        page->nodes = objects->nodes = &none;
+    }
+    return BJ_OK;
+}
+
+static bj_status add_tree(const xml_page *page, bj_hwloc_objects *objects, const bj_cpu_node *node) {
+    bool crosses;
+    BJ_TRY(bj_hwloc_add_set(objects, &node->cpus, node->latency_ns, SIZE_MAX, &crosses));
+    if (crosses)
+        bj_emit_note_unsure(page->request, "a part of the tree", "it crosses caches or nodes");
+    for (size_t i = 0; i < node->child_count; i++)
+        BJ_TRY(add_tree(page, objects, &node->children[i]));
+    return BJ_OK;
+}
+
+/* ---- writing */
+
+static void print_value(const xml_page *page, size_t node, double value, const int *cpus, size_t count) {
     if (!(value > 0))
         return;
+    fprintf(page->out, "    <memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"%zu\" value=\"%.0f\"",
+            BJ_HWLOC_NODE_INDEX + node, fmax(1, floor(value + 0.5)));
+    bj_hwloc_print_cpuset(page->out, "initiator_cpuset", cpus, count);
+    fputs("/>\n", page->out);
+}
+
+/* The node that the cpu is of. */
+static size_t find_node(const xml_page *page, int cpu) {
+    for (size_t n = 0; n < page->nodes->count; n++)
+        for (size_t i = 0; i < page->nodes->items[n].count; i++)
+            if (page->nodes->items[n].items[i] == cpu)
+                return n;
+    return 0;
+}
+
+static void print_attribute(const xml_page *page, size_t index) {
+    const int *measured = &page->request->profile->run.cpu_measured;
+    bool from_nodes = index < MATRIX_COUNT && has_matrix(page, index);
+    if (!from_nodes && !(page->attributes[index] > 0))
+        return;
+    fprintf(page->out, "  <memattr name=\"%s\" flags=\"%u\">\n", memory_attributes[index].name,
+            memory_attributes[index].flags);
+    for (size_t from = 0; from < page->nodes->count && from_nodes; from++)
+        for (size_t to = 0; to < page->nodes->count; to++) {
+            const bj_cpu_set *cpus = &page->nodes->items[from];
+            double value = page->matrices[index].values.cells[from * page->nodes->count + to];
+            print_value(page, to, value * memory_attributes[index].unit, cpus->items, cpus->count);
+        }
+    if (!from_nodes)
+        print_value(page, find_node(page, *measured), page->attributes[index], measured, 1);
+    fputs("  </memattr>\n", page->out);
+}
+
+/* Texts whose length hwloc wants to know beforehand. */
+static void print_distances(const xml_page *page, size_t index) {
+    size_t count = page->nodes->count, room = count * count * 24 + 1, used = 0;
+    char *text = has_matrix(page, index) ? malloc(room) : NULL;
+    if (text == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, room - used, "%zu ", i);
     fprintf(page->out,
-            "  <memattr name=\"%s\" flags=\"%u\">\n"
-            "    <memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"%d\" value=\"%.0f\"",
-            name, flags, NODE_INDEX, fmax(1, floor(value + 0.5)));
-    print_cpuset(page, "initiator_cpuset", &page->request->profile->run.cpu_measured, 1);
-    fputs("/>\n  </memattr>\n", page->out);
+            "  <distances2 type=\"NUMANode\" nbobjs=\"%zu\" kind=\"%u\" name=\"%s\" indexing=\"os\">\n"
+            "    <indexes length=\"%zu\">%s</indexes>\n",
+            count, node_matrices[index].kind, node_matrices[index].name, used, text);
+    used = 0;
+    for (size_t i = 0; i < count * count; i++) {
+        double value = page->matrices[index].values.cells[i] * memory_attributes[index].unit;
+        used += (size_t)snprintf(text + used, room - used, "%.0f ", value > 0 && value < 1e18 ? floor(value + 0.5) : 0);
+    }
+    fprintf(page->out, "    <u64values length=\"%zu\">%s</u64values>\n  </distances2>\n", used, text);
+    free(text);
+}
+
+/* hwloc ranks by efficiency, where more is faster. */
+static void print_kinds(xml_page *page) {
+    for (size_t k = 0; k < page->kinds.cpus.count && page->kinds.cpus.count > 1; k++) {
+        bj_cpu_set *cpus = &page->kinds.cpus.items[k];
+        size_t slower = 0;
+        for (size_t other = 0; other < page->kinds.cpus.count; other++)
+            slower += page->kinds.clock_ghz[other] < page->kinds.clock_ghz[k];
+        qsort(cpus->items, cpus->count, sizeof *cpus->items, bj_hwloc_compare_cpus);
+        fputs("  <cpukind", page->out);
+        bj_hwloc_print_cpuset(page->out, "cpuset", cpus->items, cpus->count);
+        fprintf(page->out, " forced_efficiency=\"%zu\">\n", slower);
+        bj_hwloc_print_number_info(page->out, 2, "BlackjackClockGHz", page->kinds.clock_ghz[k]);
+        bj_hwloc_print_number_info(page->out, 2, "BlackjackL1Bytes", page->kinds.l1_bytes[k]);
+        fputs("  </cpukind>\n", page->out);
+    }
 }
 
 static void print_infos(const xml_page *page, const char *name, const bj_strings *texts) {
     for (size_t i = 0; i < texts->count; i++)
-        print_info(page, name, texts->items[i]);
+        bj_hwloc_print_info(page->out, 2, name, texts->items[i]);
 }
 
-static void print_page(xml_page *page, int *scratch) {
+static bj_status print_page(xml_page *page, bj_hwloc_objects *objects) {
     const bj_profile *profile = page->request->profile;
     FILE *out = page->out;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
           "<topology version=\"2.0\">\n  <object type=\"Machine\" os_index=\"0\"",
           out);
-    print_sets(page, page->cpus, page->cpu_count);
-    print_cpuset(page, "allowed_cpuset", page->cpus, page->cpu_count);
-    fprintf(out, " allowed_nodeset=\"0x00000001\" gp_index=\"%d\">\n", MACHINE_INDEX);
-    page->depth = 2;
-    print_info(page, "Backend", "Blackjack");
-    print_info(page, "CPUModel", profile->environment.cpu);
-    print_info(page, "BlackjackMeasured", profile->created);
+    bj_hwloc_print_sets(objects, page->cpus, page->cpu_count);
+    bj_hwloc_print_cpuset(out, "allowed_cpuset", page->cpus, page->cpu_count);
+    bj_hwloc_print_all_nodes(objects, "allowed_nodeset");
+    fprintf(out, " gp_index=\"%d\">\n", BJ_HWLOC_MACHINE_INDEX);
+    objects->depth = 2;
+    bj_hwloc_print_info(out, 2, "Backend", "Blackjack");
+    bj_hwloc_print_info(out, 2, "CPUModel", profile->environment.cpu);
+    bj_hwloc_print_info(out, 2, "BlackjackMeasured", profile->created);
     print_infos(page, "BlackjackClaimed", &page->request->notes->claimed);
     print_infos(page, "BlackjackLeftOut", &page->request->notes->left_out);
     print_infos(page, "BlackjackLeftOut", &page->request->notes->unsure);
-    indent(page);
-    fputs("<object type=\"NUMANode\" os_index=\"0\"", out);
-    print_sets(page, page->cpus, page->cpu_count);
-    fprintf(out, " gp_index=\"%d\" local_memory=\"%llu\"/>\n", NODE_INDEX,
-            (unsigned long long)profile->environment.memory_bytes);
-    print_below(page, page->level_count, page->cpus, page->cpu_count, scratch);
+    BJ_TRY(bj_hwloc_print_objects(objects));
     fputs("  </object>\n", out);
+    for (size_t i = 0; i < MATRIX_COUNT; i++)
+        print_distances(page, i);
     for (size_t i = 0; i < ATTRIBUTE_COUNT; i++)
-        print_attribute(page, memory_attributes[i].name, memory_attributes[i].flags, page->attributes[i]);
+        print_attribute(page, i);
+    print_kinds(page);
     fputs("</topology>\n", out);
+    return BJ_OK;
+}
+
+static bj_status emit_objects(xml_page *page, bj_error *error) {
+    bj_hwloc_objects objects = {
+        .out = page->out,
+        .levels = page->levels,
+        .nodes = page->nodes,
+        .memory_bytes = page->request->profile->environment.memory_bytes,
+        .cpus = page->cpus,
+        .cpu_count = page->cpu_count,
+        .latency_ns = NAN,
+        .next_index = BJ_HWLOC_NODE_INDEX + (unsigned)page->nodes->count + 1,
+        .error = error,
+    };
+    bj_status status = bj_hwloc_add_caches(&objects, page->level_count);
+    if (status == BJ_OK)
+        status = add_nodes(page, &objects);
+    if (status == BJ_OK && page->tree.cpus.count > 0)
+        status = add_tree(page, &objects, &page->tree);
+    if (status == BJ_OK)
+        status = print_page(page, &objects);
+    bj_hwloc_free_objects(&objects);
+    return status;
 }
 
 static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error) {
-    xml_page page = {.request = request, .out = out, .next_index = FIRST_FREE_INDEX};
-    int *scratch = NULL;
+    xml_page page = {.request = request, .out = out};
     bj_status status = list_cpus(&page, error);
     if (status == BJ_OK)
         status = read_levels(&page, error);
     read_memory(&page);
     if (status == BJ_OK)
         status = check_nesting(&page, error);
-    if (status == BJ_OK) {
-        scratch = calloc((MAX_LEVELS + 1) * page.cpu_count, sizeof *scratch);
-        if (scratch == NULL)
-            status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", page.cpu_count);
-        else
-            print_page(&page, scratch);
-    }
-    free(scratch);
+    if (status == BJ_OK)
+        status = read_structures(&page, error);
+    if (status == BJ_OK)
+        status = emit_objects(&page, error);
     free(page.cpus);
-    for (unsigned level = 1; level <= MAX_LEVELS; level++)
+    for (unsigned level = 1; level <= BJ_HWLOC_LEVELS; level++)
         free(page.levels[level].instance);
+    for (size_t i = 0; i < MATRIX_COUNT; i++)
+        bj_profile_free_node_matrix(&page.matrices[i]);
+    bj_profile_free_cpu_tree(&page.tree);
+    bj_profile_free_cpu_kinds(&page.kinds);
     return status;
 }
 

@@ -1,8 +1,12 @@
 #include "profile/cpu_tree.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "profile/cpu_json.h"
 
 /* For what is disjoint: which cpus were met. One byte a cpu, since the numbers are bounded. */
 typedef struct {
@@ -13,7 +17,7 @@ static bj_status refuse(bj_error *error, const char *key, const char *what) {
     return bj_base_set_error(error, BJ_ERR_INPUT, "%s: expected %s", key, what);
 }
 
-static bj_status read_set(const char *key, const json_t *list, bj_cpu_set *set, bj_error *error) {
+bj_status bj_profile_take_cpu_set(const char *key, const json_t *list, bj_cpu_set *set, bj_error *error) {
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count == 0 || count > BJ_CPU_NUMBERS)
         return refuse(error, key, "lists of cpu numbers");
@@ -28,6 +32,28 @@ static bj_status read_set(const char *key, const json_t *list, bj_cpu_set *set, 
         set->items[i] = (int)json_integer_value(cpu);
     }
     return BJ_OK;
+}
+
+bj_status bj_profile_take_cpu_matrix(const char *key, const json_t *rows, bj_cpu_matrix *matrix, bj_error *error) {
+    size_t count = json_array_size(rows);
+    if (!json_is_array(rows) || count == 0 || count > BJ_CPU_MATRIX_MOST)
+        return refuse(error, key, "a matrix");
+    matrix->cells = calloc(count * count, sizeof *matrix->cells);
+    if (matrix->cells == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rows", count);
+    matrix->count = count;
+    for (size_t i = 0; i < count * count; i++) {
+        const json_t *row = json_array_get(rows, i / count), *cell = json_array_get(row, i % count);
+        if (json_array_size(row) != count || (!json_is_number(cell) && !json_is_null(cell)))
+            return refuse(error, key, "a square matrix of numbers");
+        matrix->cells[i] = json_is_null(cell) ? (double)NAN : json_number_value(cell);
+    }
+    return BJ_OK;
+}
+
+double bj_profile_take_number(const json_t *object, const char *member) {
+    const json_t *value = json_object_get(object, member);
+    return json_is_number(value) && json_number_value(value) >= 0 ? json_number_value(value) : (double)NAN;
 }
 
 /* False when a cpu of the set is marked already. */
@@ -55,10 +81,26 @@ static bool take_away(cpu_marks *marks, const bj_cpu_set *set) {
     return true;
 }
 
+/* What is told of a node besides its cpus. */
+static bj_status read_facts(const char *key, const json_t *value, bj_cpu_node *node, bj_error *error) {
+    const json_t *name = json_object_get(value, "name"), *distances = json_object_get(value, "distances_ns");
+    node->latency_ns = bj_profile_take_number(value, "latency_ns");
+    node->block_bytes = bj_profile_take_number(value, "block_bytes");
+    node->inside_ns = bj_profile_take_number(value, "inside_ns");
+    node->across_ns = bj_profile_take_number(value, "across_ns");
+    if (json_is_string(name))
+        snprintf(node->name, sizeof node->name, "%s", json_string_value(name));
+    node->not_tree = json_is_false(json_object_get(value, "tree_like"));
+    if (distances == NULL || json_is_null(distances))
+        return BJ_OK;
+    return bj_profile_take_cpu_matrix(key, distances, &node->distances_ns, error);
+}
+
 /* The whole file was limited in depth and size before it was parsed, and so this recursion is. */
 static bj_status read_node(const char *key, const json_t *value, cpu_marks *marks, bj_cpu_node *node, bj_error *error) {
     const json_t *children = json_object_get(value, "children");
-    bj_status status = read_set(key, json_object_get(value, "cpus"), &node->cpus, error);
+    BJ_TRY(bj_profile_take_cpu_set(key, json_object_get(value, "cpus"), &node->cpus, error));
+    bj_status status = read_facts(key, value, node, error);
     if (status != BJ_OK)
         return status;
     if (!mark(marks, &node->cpus)) {
@@ -77,7 +119,7 @@ static bj_status read_node(const char *key, const json_t *value, cpu_marks *mark
         node->child_count = count;
     bj_cpu_set peek = {0};
     for (size_t i = 0; i < node->child_count && status == BJ_OK; i++) {
-        status = read_set(key, json_object_get(json_array_get(children, i), "cpus"), &peek, error);
+        status = bj_profile_take_cpu_set(key, json_object_get(json_array_get(children, i), "cpus"), &peek, error);
         if (status == BJ_OK && !take_away(marks, &peek))
             status = refuse(error, key, "children that are disjoint and within their parent");
         free(peek.items);
@@ -112,12 +154,12 @@ void bj_profile_free_cpu_tree(bj_cpu_node *tree) {
         bj_profile_free_cpu_tree(&tree->children[i]);
     free(tree->children);
     free(tree->cpus.items);
+    free(tree->distances_ns.cells);
     *tree = (bj_cpu_node){0};
 }
 
-bj_status bj_profile_read_cpu_groups(const char *key, const char *json, bj_cpu_groups *groups, bj_error *error) {
-    *groups = (bj_cpu_groups){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+bj_status bj_profile_take_cpu_groups(const char *key, const json_t *value, const char *member, bj_cpu_groups *groups,
+                                     bj_error *error) {
     size_t count = json_array_size(value);
     cpu_marks *marks = calloc(1, sizeof *marks);
     bj_cpu_set *items = calloc(count + 1, sizeof *items);
@@ -128,14 +170,22 @@ bj_status bj_profile_read_cpu_groups(const char *key, const char *json, bj_cpu_g
         status = refuse(error, key, "groups of cpus");
     *groups = (bj_cpu_groups){items, items != NULL ? count : 0};
     for (size_t i = 0; i < count && status == BJ_OK; i++) {
-        status = read_set(key, json_array_get(value, i), &items[i], error);
+        const json_t *item = json_array_get(value, i);
+        status = bj_profile_take_cpu_set(key, member != NULL ? json_object_get(item, member) : item, &items[i], error);
         if (status == BJ_OK && !mark(marks, &items[i]))
             status = refuse(error, key, "groups that are disjoint");
     }
     free(marks);
-    json_decref(value);
     if (status != BJ_OK)
         bj_profile_free_cpu_groups(groups);
+    return status;
+}
+
+bj_status bj_profile_read_cpu_groups(const char *key, const char *json, bj_cpu_groups *groups, bj_error *error) {
+    *groups = (bj_cpu_groups){0};
+    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    bj_status status = bj_profile_take_cpu_groups(key, value, NULL, groups, error);
+    json_decref(value);
     return status;
 }
 
@@ -144,73 +194,4 @@ void bj_profile_free_cpu_groups(bj_cpu_groups *groups) {
         free(groups->items[i].items);
     free(groups->items);
     *groups = (bj_cpu_groups){0};
-}
-
-static int compare_cpus(const void *a, const void *b) {
-    int left = *(const int *)a, right = *(const int *)b;
-    return left < right ? -1 : left > right;
-}
-
-static int compare_sets(const bj_cpu_set *a, const bj_cpu_set *b) {
-    for (size_t i = 0; i < a->count && i < b->count; i++)
-        if (a->items[i] != b->items[i])
-            return a->items[i] < b->items[i] ? -1 : 1;
-    return a->count < b->count ? -1 : a->count > b->count;
-}
-
-static int compare_nodes(const void *a, const void *b) {
-    return compare_sets(&((const bj_cpu_node *)a)->cpus, &((const bj_cpu_node *)b)->cpus);
-}
-
-/* Cpus ascending, children by their lowest cpu. */
-static void sort_node(bj_cpu_node *node) {
-    if (node->cpus.count > 0)
-        qsort(node->cpus.items, node->cpus.count, sizeof *node->cpus.items, compare_cpus);
-    for (size_t i = 0; i < node->child_count; i++)
-        sort_node(&node->children[i]);
-    if (node->child_count > 0)
-        qsort(node->children, node->child_count, sizeof *node->children, compare_nodes);
-}
-
-static bool same_nodes(const bj_cpu_node *a, const bj_cpu_node *b) {
-    bool same = compare_sets(&a->cpus, &b->cpus) == 0 && a->child_count == b->child_count;
-    for (size_t i = 0; i < a->child_count && same; i++)
-        same = same_nodes(&a->children[i], &b->children[i]);
-    return same;
-}
-
-/* Groups as the children of a node without cpus of its own. */
-static bj_status read_any(const char *key, const char *json, bj_cpu_node *node, bj_error *error) {
-    if (json[0] == '{')
-        return bj_profile_read_cpu_tree(key, json, node, error);
-    bj_cpu_groups groups;
-    *node = (bj_cpu_node){0};
-    BJ_TRY(bj_profile_read_cpu_groups(key, json, &groups, error));
-    node->children = calloc(groups.count + 1, sizeof *node->children);
-    if (node->children == NULL) {
-        bj_profile_free_cpu_groups(&groups);
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu groups of cpus", groups.count);
-    }
-    node->child_count = groups.count;
-    for (size_t i = 0; i < groups.count; i++)
-        node->children[i].cpus = groups.items[i];
-    free(groups.items);
-    return BJ_OK;
-}
-
-bj_status bj_profile_compare_cpu_sets(const char *key, const char *json_a, const char *json_b, bool *same,
-                                      bj_error *error) {
-    bj_cpu_node a, b;
-    bj_status status = read_any(key, json_a, &a, error);
-    if (status != BJ_OK)
-        return status;
-    status = read_any(key, json_b, &b, error);
-    if (status == BJ_OK) {
-        sort_node(&a);
-        sort_node(&b);
-        *same = same_nodes(&a, &b);
-        bj_profile_free_cpu_tree(&b);
-    }
-    bj_profile_free_cpu_tree(&a);
-    return status;
 }

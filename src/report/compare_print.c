@@ -6,6 +6,7 @@
 
 #include "data/number.h"
 #include "profile/json_text.h"
+#include "report/cpu_text.h"
 #include "report/terminal_text.h"
 
 enum { INDENT = 2, KEY_WIDTH = 26 };
@@ -34,7 +35,8 @@ static void format_side(const bj_answer *answer, char *text, size_t room) {
         return;
     }
     if (answer->structured != NULL) {
-        snprintf(text, room, "%.200s", answer->structured);
+        if (!bj_report_describe(answer, text, room))
+            snprintf(text, room, "%.200s", answer->structured);
         return;
     }
     bj_report_format_quantity(answer->value, answer->unit, value);

@@ -11,7 +11,8 @@
 /* A level that has this share of its claim is as claimed: the tolerance of a size is 15%. */
 #define AS_CLAIMED 0.85
 
-enum { LEVELS_MOST = BJ_HEADLINE_LINES - 1, PHRASE_ROOM = 120 };
+/* Of one cpu: memory keeps its line, the TLB gets one that is left. */
+enum { SINGLE_LINES = 5, LEVELS_MOST = SINGLE_LINES - 1, PHRASE_ROOM = 120 };
 
 typedef enum { ABSENT, UNSTABLE, DOUBTFUL, FIRM } trust;
 
@@ -155,7 +156,7 @@ static void describe_tlb(const bj_profile *profile, bj_headline *headline) {
         level++;
     const bj_answer *entries = find(profile, "tlb.L%u.entries", level), *miss = find(profile, "tlb.L%u.miss_ns", level);
     const bj_answer *page = find(profile, "page.size_bytes");
-    if (headline->count == BJ_HEADLINE_LINES || judge(entries) != FIRM || judge(page) != FIRM)
+    if (headline->count >= SINGLE_LINES || judge(entries) != FIRM || judge(page) != FIRM)
         return;
     char reach[48], number[48], size[48], cost[PHRASE_ROOM], *line = add_line(headline);
     bj_report_format_quantity(entries->value * page->value, "bytes", reach);
@@ -174,9 +175,10 @@ void bj_report_make_headline(const bj_profile *profile, bj_headline *headline) {
     if (find(profile, "cache.levels") == NULL && find(profile, "cache.L1.size_bytes") == NULL &&
         find(profile, "memory.latency_ns") == NULL && find(profile, "memory.read_gbs") == NULL) {
         append(add_line(headline), "Caches and memory: not measured.");
-        return;
+    } else {
+        describe_caches(profile, headline);
+        describe_memory(profile, headline);
+        describe_tlb(profile, headline);
     }
-    describe_caches(profile, headline);
-    describe_memory(profile, headline);
-    describe_tlb(profile, headline);
+    bj_report_add_crowd_lines(profile, headline);
 }

@@ -3,7 +3,8 @@
 
 #include "profile/profile.h"
 
-enum { BJ_HEADLINE_LINES = 5, BJ_HEADLINE_ROOM = 200 };
+/* Five about one cpu, three about all of them. */
+enum { BJ_HEADLINE_LINES = 8, BJ_HEADLINE_ROOM = 200 };
 
 typedef struct {
     char lines[BJ_HEADLINE_LINES][BJ_HEADLINE_ROOM];
@@ -13,3 +14,6 @@ typedef struct {
 /* Says only what answers say. One of low confidence is told as its interval, one that is unstable is called so, and
  * what is claimed stands beside what was found. Where nothing is known, that is what it says. */
 void bj_report_make_headline(const bj_profile *profile, bj_headline *headline);
+/* The part of it that is about several cpus: kinds, who is near whom, what is left when all work. Adds nothing where
+ * nothing sure is known. */
+void bj_report_add_crowd_lines(const bj_profile *profile, bj_headline *headline);

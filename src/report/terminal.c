@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/cpu_text.h"
 #include "report/headline.h"
+#include "report/terminal_cpus.h"
 #include "report/terminal_ops.h"
 #include "report/terminal_text.h"
 
@@ -60,20 +62,6 @@ static void print_cells(const page *page, const cell *cells, size_t count, size_
     putc('\n', page->out);
 }
 
-/* "0-3, 8" */
-static void format_cpus(const int *cpus, size_t count, char *text, size_t room) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used + 32 < room;) {
-        size_t last = i;
-        while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
-            last++;
-        used += (size_t)snprintf(text + used, room - used, last > i ? "%s%d-%d" : "%s%d", i > 0 ? ", " : "", cpus[i],
-                                 cpus[last]);
-        i = last + 1;
-    }
-}
-
 static bool is_simulated(const bj_profile *profile) {
     return strncmp(profile->run.machine, "sim:", 4) == 0;
 }
@@ -81,14 +69,15 @@ static bool is_simulated(const bj_profile *profile) {
 /* A simulated run has no date: its clock begins with the epoch. */
 static void format_measured(const bj_profile *profile, char *text, size_t room) {
     char cpus[120], when[120];
-    format_cpus(profile->environment.cpus_allowed, profile->environment.cpus_allowed_count, cpus, sizeof cpus);
+    bj_cpu_set allowed = {profile->environment.cpus_allowed, profile->environment.cpus_allowed_count};
+    bj_report_format_cpus(&allowed, ", ", cpus, sizeof cpus);
     if (is_simulated(profile))
         snprintf(when, sizeof when, "simulated (%.100s)", profile->run.machine + 4);
     else
         snprintf(when, sizeof when, "measured %s", profile->created);
     snprintf(text, room, "%s by blackjack %s on cpu %d of %s, effort %s, seed %llu", when,
              profile->tool.version[0] != '\0' ? profile->tool.version : "of an unknown version",
-             profile->run.cpu_measured, cpus[0] != '\0' ? cpus : "unknown ones",
+             profile->run.cpu_measured, allowed.count > 0 ? cpus : "unknown ones",
              profile->run.effort[0] != '\0' ? profile->run.effort : "unknown", (unsigned long long)profile->run.seed);
 }
 
@@ -160,6 +149,20 @@ static bool has_counterpart_in_cycles(const bj_answers *answers, const char *key
     return bj_data_find_answer(answers, counterpart) != NULL;
 }
 
+/* Of what holds while all cpus work ("memory.full.read_gbs"): the same of one cpu, as text of room for 48. */
+static bool find_alone(const bj_answers *answers, const bj_answer *answer, char *text) {
+    char key[sizeof answer->key];
+    const char *full = strstr(answer->key, ".full.");
+    if (full == NULL)
+        return false;
+    snprintf(key, sizeof key, "%.*s%s", (int)(full - answer->key), answer->key, full + strlen(".full"));
+    const bj_answer *alone = bj_data_find_answer(answers, key);
+    if (alone == NULL || !bj_data_has_value(alone) || alone->structured != NULL)
+        return false;
+    bj_report_format_quantity(alone->value, strcmp(alone->unit, "bytes") == 0 ? "bytes" : "", text);
+    return true;
+}
+
 /* Times also in cycles of the measured clock: that is the number to compare between machines. Not of clocks that are
  * read, since those do not go by it. */
 static void format_value(const page *page, const bj_answer *answer, char *text, size_t room) {
@@ -167,6 +170,10 @@ static void format_value(const page *page, const bj_answer *answer, char *text, 
     double clock_ghz;
     const bj_answers *answers = &page->profile->answers;
     bj_report_format_quantity(answer->value, answer->unit, quantity);
+    if (find_alone(answers, answer, cycles)) {
+        snprintf(text, room, "%s (alone %s)", quantity, cycles);
+        return;
+    }
     bool converts = strcmp(answer->unit, "ns") == 0 && strcmp(answer->probe, "timer") != 0 &&
                     !has_counterpart_in_cycles(answers, answer->key) &&
                     bj_data_get_number(answers, "cpu.clock_ghz", &clock_ghz);
@@ -197,6 +204,21 @@ static void print_scalar(const page *page, const bj_answer *answer, size_t posit
     print_cells(page, cells, sizeof cells / sizeof cells[0], position);
 }
 
+/* In a line, with what it has to say below. False: it is of a kind that we do not know. */
+static bool print_structure(const page *page, const bj_answer *answer, size_t position) {
+    char summary[120];
+    const layout *at = &page->layout;
+    if (!bj_report_sum_up(answer, summary, sizeof summary))
+        return false;
+    const char *confidence =
+        answer->confidence != BJ_CONFIDENCE_NONE ? bj_data_name_confidence(answer->confidence) : "";
+    const cell cells[] = {{at->value, summary, BJ_INK_STRONG},
+                          {at->confidence, confidence, bj_report_choose_ink(answer->confidence)}};
+    print_cells(page, cells, sizeof cells / sizeof cells[0], position);
+    bj_report_print_cpu_details(page->out, page->profile, page->style, answer, (size_t)2 * INDENT);
+    return true;
+}
+
 /* A reason that was just said is not repeated. */
 static void print_reason(const page *page, const bj_answer *answer, const bj_answer *before, size_t column) {
     char text[300];
@@ -218,7 +240,8 @@ static void print_answer(const page *page, const bj_answer *answer, const bj_ans
     bool scalar = bj_data_has_value(answer) && answer->structured == NULL;
     if (scalar) {
         print_scalar(page, answer, position);
-    } else { /* it begins where the value would, or one blank after the key */
+    } else if (!print_structure(page, answer,
+                                position)) { /* it begins where the value would, or one blank after the key */
         size_t begin = position >= value_column ? position + 1 : value_column;
         fprintf(page->out, "%*s", (int)(begin - position), "");
         if (bj_data_has_value(answer))

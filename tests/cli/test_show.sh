@@ -6,7 +6,7 @@ profile=$here/profile.json
 LC_ALL=C "$blackjack" show "$profile" >out 2>err || complain "show"
 for text in "32 KiB" "32..34 KiB" "48 KiB" "101.5" "254 cycles" "unstable: single rounds" "undetermined: no ramp" \
     "unsupported: needs 2 cpus" "failed: implausible" "warning: the machine is busy" "effective size" "capacity" \
-    "2026-11-15" "cpu 2 of 0-2, 7" "[[0, 1], [2, 3]]" "confidence" "12.5% of a capacity, 15% of a size"; do
+    "2026-11-15" "cpu 2 of 0-2, 7" "2 groups of 2 cpus" "    0-1; 2-3" "confidence" "12.5% of a capacity, 15% of a size"; do
     case $text in
     101.5) grep -Eq '10[12] ns' out || complain "latency in ns" ;;
     *) out_has "$text" ;;

@@ -22,7 +22,7 @@ grep -o 'bj_lib_[a-z_]*(' "$prefix/include/blackjack/blackjack.h" | tr -d '(' | 
 grep -vxF -f declared wanted >log && complain "in the map, not in the header"
 nm -D --defined-only "$shared" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort >exported
 cmp -s wanted exported || { diff wanted exported >log; complain "the shared library exports something else"; }
-nm -D --defined-only "$shared" | awk '$2 != "A" && $3 !~ /@@BLACKJACK_1$/' >log
+nm -D --defined-only "$shared" | awk '$2 != "A" && $3 !~ /@@BLACKJACK_1(\.[0-9]+)?$/' >log
 [ -s log ] && complain "a symbol has no version"
 nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >exported
 cmp -s wanted exported || { diff wanted exported >log; complain "the static library exports something else"; }
@@ -47,6 +47,23 @@ grep -q "contexts.int: the profile has no such key" log || complain "pool withou
 printf '{"format": "blackjack-profile/1", "characteristics": {"contexts.fp": {"value": 3, "unit": "count", "confidence": "high", "status": "ok"}}}' >contexts.json
 BLACKJACK_PROFILE=contexts.json ./pool fp >log 2>&1
 grep -q '^3 workers' log || complain "pool takes nothing from the profile"
+# Threads that are pinned by the profile: cpus of this machine, then those of another.
+# shellcheck disable=SC2086
+"$cc" -O2 -Wall -Wextra -Werror "$source_dir/examples/pinned/pinned.c" $flags -pthread -o pinned >log 2>&1 ||
+    complain "the example that pins threads does not build"
+allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+first=${allowed%%[-,]*} last=${allowed##*[-,]}
+printf '{"format": "blackjack-profile/1", "characteristics": {"topology.tree": {"value": {"cpus": [%s]}, "unit": "", "status": "ok"}, "cpu.kinds": {"value": [{"cpus": [%s], "clock_ghz": 2}], "unit": "", "status": "ok"}}}' \
+    "$last" "$first" >pinned.json
+for how in near spread; do
+    BLACKJACK_PROFILE=pinned.json LD_LIBRARY_PATH=$libdir ./pinned $how 3 >log 2>&1 || complain "pinned $how"
+    [ "$(grep -c "^thread [012]: cpu $last\$" log)" -eq 3 ] || complain "pinned $how: not on cpu $last"
+done
+BLACKJACK_PROFILE=contexts.json LD_LIBRARY_PATH=$libdir ./pinned near 2 >log 2>&1 || complain "pinned without a tree"
+grep -q "the profile has no topology.tree" log && grep -q "thread 1: cpu -1, not pinned" log || complain "pinned without a tree"
+sed "s/\[$last\]/[1000]/" pinned.json >elsewhere.json
+BLACKJACK_PROFILE=elsewhere.json LD_LIBRARY_PATH=$libdir ./pinned near 2 >log 2>&1 || complain "pinned elsewhere"
+grep -q "thread 0: cpu 1000, not pinned" log || complain "pinned to a cpu that is not there"
 echo '#include <blackjack/blackjack.h>' >plus.cc
 echo 'int main() { return bj_lib_version()[0] == 0; }' >>plus.cc
 if has c++; then
@@ -60,7 +77,7 @@ fi
 moved=$scratch/moved
 for place in "$prefix" "$moved"; do
     [ "$place" = "$moved" ] && cp -R "$prefix" "$moved"
-    for example in transpose pool; do
+    for example in transpose pool pinned; do
         rm -rf made
         { "$cmake" -S "$source_dir/examples/$example" -B made -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$place" &&
             "$cmake" --build made; } >log 2>&1 || complain "CMake: $example below $place"

@@ -1,0 +1,153 @@
+#include "report/terminal_cpus.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/cpu_text.h"
+#include "report/terminal_text.h"
+#include "report/terminal_tree.h"
+
+/* Three lines or so of a list of groups, and as many of a curve. */
+enum { LIST_ROOM = 230, SCALING_ROOM = 240 };
+
+typedef struct {
+    FILE *out;
+    const bj_profile *profile;
+    const bj_terminal_style *style;
+    const bj_answer *answer;
+    size_t indent;
+} details;
+
+static void print_line(const details *details, size_t deeper, const char *format, ...) BJ_PRINTF(3, 4);
+
+static void print_line(const details *details, size_t deeper, const char *format, ...) {
+    char text[700];
+    size_t indent = details->indent + deeper;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(details->out, "%*s", (int)indent, "");
+    bj_report_print_wrapped(details->out, details->style, BJ_INK_PLAIN, text, indent + 2, indent);
+}
+
+/* Names for the rows of distances: the root's children, or its cpus. */
+static bj_cpu_groups label_distances(const bj_cpu_node *tree) {
+    size_t count = tree->distances_ns.count;
+    bool by_child = count == tree->child_count, by_cpu = count == tree->cpus.count;
+    bj_cpu_groups labels = {by_child || by_cpu ? calloc(count, sizeof *labels.items) : NULL, 0};
+    for (size_t i = 0; i < count && labels.items != NULL; i++)
+        labels.items[labels.count++] =
+            by_child ? tree->children[i].cpus : (bj_cpu_set){&tree->cpus.items[i], 1}; /* borrowed */
+    return labels;
+}
+
+static void print_tree(const details *details) {
+    bj_cpu_node tree;
+    if (bj_profile_read_cpu_tree(details->answer->key, details->answer->structured, &tree, NULL) != BJ_OK)
+        return;
+    if (tree.child_count > 0)
+        bj_report_print_tree(details->out, details->style, &tree, details->indent);
+    if (tree.distances_ns.count > 0) {
+        bj_cpu_groups labels = label_distances(&tree);
+        print_line(details, 0, "distances between %s:", tree.child_count == tree.distances_ns.count ? "parts" : "cpus");
+        bj_report_print_matrix(details->out, details->style, &tree.distances_ns, &labels, "ns", details->indent + 2);
+        free(labels.items);
+    }
+    bj_profile_free_cpu_tree(&tree);
+}
+
+static void print_groups(const details *details) {
+    bj_cpu_groups groups;
+    char text[LIST_ROOM];
+    if (bj_profile_read_cpu_groups(details->answer->key, details->answer->structured, &groups, NULL) != BJ_OK)
+        return;
+    bj_report_format_groups(&groups, text, sizeof text);
+    if (groups.count > 0)
+        print_line(details, 0, "%s", text);
+    bj_profile_free_cpu_groups(&groups);
+}
+
+static void print_kinds(const details *details) {
+    bj_cpu_kinds kinds;
+    if (bj_profile_read_cpu_kinds(details->answer->key, details->answer->structured, &kinds, NULL) != BJ_OK)
+        return;
+    for (size_t i = 0; i < kinds.cpus.count; i++) {
+        char cpus[LIST_ROOM], clock[48] = "", size[48] = "";
+        bool has_clock = !isnan(kinds.clock_ghz[i]), has_size = !isnan(kinds.l1_bytes[i]);
+        bj_report_format_cpus(&kinds.cpus.items[i], ",", cpus, sizeof cpus);
+        if (has_clock)
+            bj_report_format_quantity(kinds.clock_ghz[i], "GHz", clock);
+        if (has_size)
+            bj_report_format_quantity(kinds.l1_bytes[i], "bytes", size);
+        print_line(details, 0, "%s%s%s%s%s", cpus, has_clock ? ": " : "", clock, has_size ? ", L1 " : "", size);
+    }
+    bj_profile_free_cpu_kinds(&kinds);
+}
+
+/* "1: 12.5, 2: 20, ..., 64: 31": with many cpus the steps thin out. */
+static void format_scaling(const bj_contention_level *level, char *text, size_t room) {
+    size_t used = 0, most = 16, stride = (level->scaling_count + most - 1) / most;
+    text[0] = '\0';
+    for (size_t i = 0; i < level->scaling_count && used + 40 < room; i++) {
+        bool last = i + 1 == level->scaling_count, useful = level->scaling_cpus[i] == level->useful_cpus;
+        char gbs[48];
+        if (i % stride != 0 && !last && !useful)
+            continue;
+        bj_report_format_quantity(level->scaling_gbs[i], "", gbs);
+        used +=
+            (size_t)snprintf(text + used, room - used, "%s%.0f: %s", used > 0 ? ", " : "", level->scaling_cpus[i], gbs);
+    }
+}
+
+static void print_contention(const details *details) {
+    bj_contention contention;
+    if (bj_profile_read_contention(details->answer->key, details->answer->structured, &contention, NULL) != BJ_OK)
+        return;
+    for (size_t i = 0; i < contention.level_count; i++) {
+        const bj_contention_level *level = &contention.levels[i];
+        char groups[LIST_ROOM], gbs[48], scaling[SCALING_ROOM];
+        bj_report_format_groups(&level->groups, groups, sizeof groups);
+        bj_report_format_quantity(level->gbs, "GB/s", gbs);
+        format_scaling(level, scaling, sizeof scaling);
+        print_line(details, 0, "%s beside another of %s", isnan(level->gbs) ? "slower" : gbs, groups);
+        if (scaling[0] != '\0')
+            print_line(details, 2, "GB/s by cpus %s", scaling);
+        if (!isnan(level->useful_cpus))
+            print_line(details, 2, "after %.0f one more cpu brings nothing", level->useful_cpus);
+    }
+    bj_profile_free_contention(&contention);
+}
+
+static void print_matrix(const details *details) {
+    bj_cpu_node tree;
+    bj_node_matrix matrix;
+    const bj_answer *answer = bj_data_find_answer(&details->profile->answers, "topology.tree");
+    bool has_tree = answer != NULL && bj_data_has_value(answer) && answer->structured != NULL &&
+                    bj_profile_read_cpu_tree(answer->key, answer->structured, &tree, NULL) == BJ_OK;
+    if (bj_profile_read_node_matrix(details->answer->key, details->answer->structured, has_tree ? &tree : NULL, &matrix,
+                                    NULL) == BJ_OK) {
+        const char *unit = strcmp(details->answer->key, "numa.gbs") == 0 ? "GB/s" : "ns";
+        bj_report_print_matrix(details->out, details->style, &matrix.values, &matrix.nodes, unit, details->indent);
+        bj_profile_free_node_matrix(&matrix);
+    }
+    if (has_tree)
+        bj_profile_free_cpu_tree(&tree);
+}
+
+void bj_report_print_cpu_details(FILE *out, const bj_profile *profile, const bj_terminal_style *style,
+                                 const bj_answer *answer, size_t indent) {
+    details details = {out, profile, style, answer, indent};
+    if (strcmp(answer->key, "topology.tree") == 0)
+        print_tree(&details);
+    else if (strcmp(answer->key, "cpu.kinds") == 0)
+        print_kinds(&details);
+    else if (strcmp(answer->key, "memory.contention") == 0)
+        print_contention(&details);
+    else if (bj_report_is_sharing(answer->key))
+        print_groups(&details);
+    else if (bj_report_is_matrix(answer->key))
+        print_matrix(&details);
+}

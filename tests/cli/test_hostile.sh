@@ -237,7 +237,7 @@ done <<'END'
 END
 # The same for a run that goes on with one: what it has stays, what is missing is measured.
 where=$("$blackjack" run clock --machine "sim:$machine" -o - --quiet 2>err | sed -n 's/.*"machine": "\(sim:[^"]*\)".*/\1/p')
-profile_of '"characteristics": {"no.such.key": {"value": 1, "unit": "", "status": "ok"}}, "run": {"machine": "'"$where"'"}, "probes": {"nobody": {"status": "ok"}}, "curves": {"clock.add": {"probe": "nobody", "x": {"values": []}, "y": {"rounds": [[]]}}}}'
+profile_of '"characteristics": {"no.such.key": {"value": 1, "unit": "", "status": "ok"}}, "run": {"machine": "'"$where"'"}, "probes": {"nobody": {"status": "ok"}}, "curves": {"clock.yardstick": {"probe": "nobody", "x": {"values": []}, "y": {"rounds": [[]]}}}}'
 run 1 run clock --machine "sim:$machine" -o profile.json --resume --quiet
 profile_of '"characteristics": {"no.such.key": {"value": 1, "unit": "", "status": "ok"}}, "run": {"machine": "'"$where"'"}, "probes": {"nobody": {"status": "ok"}}}'
 run 0 run clock --machine "sim:$machine" -o profile.json --resume --quiet

@@ -93,21 +93,23 @@ static bj_status explore_range(search *all, range part, bj_error *error) {
     return BJ_OK;
 }
 
-/* A pivot that stands alone takes the nearest of another group for its own: where its nearest are farther than those of
- * others, they are asked by themselves. */
+static int compare_ranges(const void *a, const void *b) {
+    const range *left = a, *right = b;
+    return (left->nearest_ns > right->nearest_ns) - (left->nearest_ns < right->nearest_ns);
+}
+
+/* A pivot that stands alone takes the nearest of another group for its own: where its nearest are farther than usual,
+ * they are asked by themselves. */
 static void open_far_groups(search *all) {
-    double nearest = INFINITY;
-    for (size_t i = 0; i < all->group_count; i++)
-        nearest = fmin(nearest, all->groups[i].nearest_ns);
-    size_t kept = 0;
-    for (size_t i = 0; i < all->group_count; i++) {
-        const range *group = &all->groups[i];
-        if (group->count > 1 && group->nearest_ns > nearest * (1 + SAME_LATENCY))
-            all->open[all->open_count++] = *group;
-        else
-            all->groups[kept++] = *group;
+    if (all->group_count == 0)
+        return;
+    qsort(all->groups, all->group_count, sizeof *all->groups, compare_ranges);
+    double usual = all->groups[all->group_count / 2].nearest_ns;
+    while (all->group_count > 0 && all->groups[all->group_count - 1].nearest_ns > usual * (1 + SAME_LATENCY)) {
+        const range *last = &all->groups[--all->group_count];
+        if (last->count > 1)
+            all->open[all->open_count++] = *last;
     }
-    all->group_count = kept;
 }
 
 bj_status bj_topology_explore(bj_topology_run *run, const uint32_t *cpus, size_t count, bj_topology_part part,

@@ -39,7 +39,7 @@ double bj_topology_limit_astray(const bj_topology_groups *groups) {
 static void count_astray(const bj_nested_groups *nested, const bj_distance *pairs, size_t count, size_t level,
                          size_t *about, size_t *astray) {
     const bj_group_level *one = &nested->levels[level];
-    double middle = (one->inside + one->across) / 2;
+    double next = level + 1 < nested->level_count ? one[1].inside : one->across, middle = (one->inside + next) / 2;
     *about = *astray = 0;
     for (size_t i = 0; i < count; i++) {
         size_t at = meet(nested, pairs[i].a, pairs[i].b);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probes/topology/topology_constants.h"
 #include "stats/quantile.h"
 
 /* A number that belongs to a node. */
@@ -115,13 +116,15 @@ static double find_line_ns(const bj_topology_picture *picture, size_t level, dou
     return count > 0 ? exp(sum / (double)count) / (bytes / data->line_bytes + 1) : NAN;
 }
 
-/* The block at which the levels differ most. */
+/* The smallest block at which the levels differ as much as at any, within what a latency is right. */
 static bj_topology_split_facts compare_levels(const bj_topology_picture *picture, size_t inside, size_t across) {
     const bj_curve *sweep = picture->data->sweep_count > 0 ? picture->data->sweeps[0].curve : NULL;
     bj_topology_split_facts best = {NAN, NAN, NAN};
-    for (size_t x = 0; sweep != NULL && x < sweep->x_count; x++) {
+    double most = 0;
+    for (size_t x = sweep != NULL ? sweep->x_count : 0; x-- > 0;) {
         double near = find_line_ns(picture, inside, sweep->x[x]), far = find_line_ns(picture, across, sweep->x[x]);
-        if (!isnan(near) && !isnan(far) && (isnan(best.block_bytes) || far / near > best.across_ns / best.inside_ns))
+        most = fmax(most, far / near);
+        if (far / near > most * (1 - SAME_LATENCY))
             best = (bj_topology_split_facts){sweep->x[x], near, far};
     }
     return best;

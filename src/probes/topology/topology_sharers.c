@@ -137,13 +137,26 @@ static bj_status run_codes(group_test *test, bj_error *error) {
     return BJ_OK;
 }
 
-/* The cpu whose code explains what this one saw; none: its own number. */
+static unsigned count_bits(uint64_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+/* The one cpu whose code explains what this one saw, but for a single disturbed walk; none: its own number. */
 static size_t decode(const group_test *test, size_t cpu) {
     uint64_t all = ((uint64_t)1 << test->bits) - 1, wanted = test->codes[cpu] ^ (~test->seen[cpu] & all);
-    for (size_t i = 0; i < test->run->cpu_count; i++)
-        if (test->codes[i] == wanted)
-            return i;
-    return cpu;
+    size_t best = cpu;
+    unsigned least = 2;
+    for (size_t i = 0; i < test->run->cpu_count && test->seen[cpu] != 0; i++) {
+        unsigned wrong = count_bits(test->codes[i] ^ wanted);
+        if (i == cpu || wrong > least)
+            continue;
+        best = wrong < least ? i : cpu; /* two that explain it alike: neither */
+        least = wrong;
+    }
+    return best;
 }
 
 /* Pairs that name each other. Those that saw a sharer and were not paired are listed in `active`. */

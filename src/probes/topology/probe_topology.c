@@ -12,13 +12,15 @@
 #include "probes/topology/topology_groups.h"
 #include "probes/topology/topology_kinds.h"
 #include "probes/topology/topology_run.h"
-#include "probes/topology/topology_tree.h"
 #include "stats/quantile.h"
 
 /* All pairs of up to so many cpus: 630 of them cost less than exploring would save. */
 #define FEW_CPUS 36u
 /* A sharer's exchange that takes so much longer than those of other sharers is none. */
 #define NO_SHARER 1.5
+
+/* Pairs of pivots for each cpu, where those are needed. */
+#define MOST_PIVOT_PAIRS 4u
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 8, 16};
 
@@ -45,30 +47,19 @@ static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, ui
     return status;
 }
 
-/* What the outermost groups are to each other: all pairs of their first cpus, if that is not too many. */
-static bj_status ask_between_groups(bj_topology_run *run, uint32_t *cpus, bj_error *error) {
+/* Where what was asked so far is no tree, rows of pivots do not tell all: every pivot is asked about every other. Of
+ * many that would be too much, and what remains unknown is said to be. */
+static bj_status ask_pivots(bj_topology_run *run, bj_error *error) {
     bj_topology_data data;
     bj_topology_groups groups = {0};
-    bj_topology_tree tree = {0};
-    size_t *child_of = malloc(run->cpu_count * sizeof *child_of), children = 0, listed = 0;
-    if (child_of == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->cpu_count);
-    bj_status status = bj_topology_gather(run->samples, &data, error);
-    if (status == BJ_OK)
-        status = bj_topology_find_groups(&data, run->request->seed, &groups, error);
-    if (status == BJ_OK)
-        status = bj_topology_plant(&groups.nested, data.cpu_count, &tree, error);
-    if (status == BJ_OK)
-        children = bj_topology_number_children(&tree, 0, child_of);
-    for (size_t i = 0; i < tree.cpu_count; i++)
-        if (child_of[i] == listed)
-            cpus[listed++] = (uint32_t)i;
-    if (status == BJ_OK && children > 2 && children * (children - 1) / 2 <= run->cpu_count)
-        status = bj_topology_ask_everyone(run, cpus, children, BJ_TOPOLOGY_PAIRS, error);
-    bj_topology_fell(&tree);
+    size_t pairs = run->pivot_count * (run->pivot_count - 1) / 2;
+    BJ_TRY(bj_topology_gather(run->samples, &data, error));
+    bj_status status = bj_topology_find_groups(&data, false, run->request->seed, &groups, error);
+    bool no_tree = groups.not_a_tree || groups.astray > 0;
     bj_topology_free_groups(&groups);
     bj_topology_free(&data);
-    free(child_of);
+    if (status == BJ_OK && no_tree && pairs <= MOST_PIVOT_PAIRS * run->cpu_count)
+        status = bj_topology_ask_everyone(run, run->pivots, run->pivot_count, BJ_TOPOLOGY_PAIRS, error);
     return status;
 }
 
@@ -98,7 +89,7 @@ static bj_status choose_pairs(bj_topology_run *run, bj_error *error) {
     if (status == BJ_OK)
         status = bj_topology_confirm(run, run->cpu_count / 2, error);
     if (status == BJ_OK)
-        status = ask_between_groups(run, cpus, error);
+        status = ask_pivots(run, error);
     free(cpus);
     return status;
 }

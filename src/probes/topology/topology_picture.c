@@ -65,7 +65,9 @@ static bj_status split_node(bj_topology_picture *picture, size_t node, size_t *c
         if (ns > 0)
             distances[count++] = (bj_distance){child_of[pair->a], child_of[pair->b], log(ns)};
     }
-    if (children < 3 || count + 1 < children)
+    /* Few children were asked about each other all of them, so that a ring is not taken for cliques. */
+    size_t needed = children <= BJ_TOPOLOGY_LARGE_ALL ? children * (children - 1) / 2 : children - 1;
+    if (children < 3 || count < needed)
         return BJ_OK;
     bj_nested_groups nested;
     BJ_TRY(bj_stats_nest_groups(children, distances, count, seed, &nested, error));
@@ -89,7 +91,8 @@ static bj_status split_by_large(bj_topology_picture *picture, uint64_t seed, bj_
     for (size_t i = 0; i < data->pair_count && status == BJ_OK; i++)
         if (data->pairs[i].part == BJ_TOPOLOGY_LARGE)
             asked[bj_topology_meet(&picture->tree, data->pairs[i].a, data->pairs[i].b)] = true;
-    for (size_t node = 0; node < nodes && status == BJ_OK; node++)
+    /* What is no tree at one line would only make cliques of hops. */
+    for (size_t node = picture->groups->not_a_tree ? 1 : 0; node < nodes && status == BJ_OK; node++)
         if (asked[node])
             status = split_node(picture, node, child_of, distances, seed, error);
     free(asked);

@@ -24,7 +24,9 @@
 #define OTHER_EXPERIMENTS 5.0
 /* Cpus that may be slow by chance where no sharers run. */
 #define SLOW_BY_CHANCE 0.02
-/* Of all experiments those in which a cpu of a group of four is slow are 7/8, of eight nearly all. */
+/* A cpu with one sharer is slow in half of the experiments, one of a group of four in 7/8, of eight in nearly all: up
+ * to what share it is taken for one of two, or of four. */
+#define SLOW_SHARE_OF_TWO 0.7
 #define SLOW_SHARE_OF_FOUR 0.94
 /* Walks of a first level on so many cpus to learn what a lone walk of the second takes. */
 #define LONE_WALKS 3u
@@ -159,24 +161,30 @@ static size_t decode(const group_test *test, size_t cpu) {
     return best;
 }
 
-/* Pairs that name each other. Those that saw a sharer and were not paired are listed in `active`. */
-static void take_pairs(group_test *test, uint32_t *leader_of) {
+/* The share of the experiments with a like bit in which a cpu that has sharers was slow: the median of such cpus, whose
+ * numbers are left in `active`. */
+static double share_slow(group_test *test) {
+    size_t of_count[65] = {0}, below = 0;
     test->active_count = 0;
     for (size_t i = 0; i < test->run->cpu_count; i++) {
-        size_t other = decode(test, i);
-        bool paired = other != i && decode(test, other) == i;
-        leader_of[i] = (uint32_t)(paired && other < i ? other : i);
-        if (!paired && test->seen[i] != 0)
-            test->active[test->active_count++] = (uint32_t)i;
+        if (test->seen[i] == 0)
+            continue;
+        test->active[test->active_count++] = (uint32_t)i;
+        of_count[count_bits(test->seen[i])]++;
     }
+    unsigned count = 0;
+    while (count < test->bits && (below += of_count[count]) * 2 < test->active_count)
+        count++;
+    return (double)count / test->bits;
 }
 
-static double share_slow(const group_test *test) {
-    double slow = 0;
-    for (size_t i = 0; i < test->active_count; i++)
-        for (unsigned bit = 0; bit < test->bits; bit++)
-            slow += (double)(test->seen[test->active[i]] >> bit & 1);
-    return slow / ((double)test->active_count * test->bits);
+/* Pairs that name each other. */
+static void take_pairs(group_test *test, uint32_t *leader_of) {
+    for (size_t i = 0; i < test->run->cpu_count; i++) {
+        size_t other = decode(test, i);
+        if (other < i && decode(test, other) == i)
+            leader_of[i] = (uint32_t)other;
+    }
 }
 
 /* The first of the group that cpu number i of n would be in. */
@@ -201,9 +209,8 @@ static bj_status ask_members(bj_topology_run *run, const uint32_t *cpus, size_t 
     return BJ_OK;
 }
 
-static bj_status try_numbering(group_test *test, uint32_t *leader_of, bj_error *error) {
+static bj_status try_numbering(group_test *test, size_t group, uint32_t *leader_of, bj_error *error) {
     size_t count = test->active_count, slow = 0;
-    size_t group = share_slow(test) > SLOW_SHARE_OF_FOUR ? 8 : 4;
     if (count < group || count % group != 0)
         return BJ_OK;
     uint32_t *cpus = malloc(count * sizeof *cpus);
@@ -253,10 +260,11 @@ bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj
     if (status == BJ_OK && know_lone_walks(&test)) {
         draw_codes(&test);
         status = run_codes(&test, error);
-        if (status == BJ_OK)
+        double share = share_slow(&test);
+        if (status == BJ_OK && share <= SLOW_SHARE_OF_TWO)
             take_pairs(&test, leader_of);
-        if (status == BJ_OK && test.active_count > 0)
-            status = try_numbering(&test, leader_of, error);
+        else if (status == BJ_OK)
+            status = try_numbering(&test, share > SLOW_SHARE_OF_FOUR ? 8 : 4, leader_of, error);
     }
     close_test(&test);
     return status;
@@ -286,7 +294,7 @@ bj_status bj_topology_find_crowded(bj_topology_run *run, uint32_t *cpus, size_t 
     if (status == BJ_OK)
         status = walk_together(&test, error);
     for (size_t i = 0; i < all && status == BJ_OK; i++)
-        if (test.slow[test.active[i]])
+        if (test.slow[test.active[i]] && !test.slow[run->pivot_of[test.active[i]]])
             cpus[crowded++] = test.active[i];
     close_test(&test);
     *count = crowded;

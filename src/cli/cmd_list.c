@@ -34,14 +34,16 @@ static void print_names(const char *label, const char *const *names, const char 
 }
 
 static void print_cost(const bj_probe *probe) {
-    char memory[32], seconds[BJ_EFFORT_COUNT][BJ_NUMBER_ROOM], text[300], cpus[32] = "";
+    char memory[32], seconds[BJ_EFFORT_COUNT][BJ_NUMBER_ROOM], text[400], cpus[32] = "", more[64] = "";
     bj_base_format_bytes((double)probe->memory_bytes[BJ_EFFORT_NORMAL], memory, sizeof memory);
     for (int effort = 0; effort < BJ_EFFORT_COUNT; effort++)
         bj_data_format_number(bj_data_round_number(probe->cost_s[effort], 2), seconds[effort]);
     if (probe->requires_cpus > 1)
         snprintf(cpus, sizeof cpus, "; needs %u cpus", probe->requires_cpus);
-    snprintf(text, sizeof text, "about %s / %s / %s s (quick / normal / thorough), at most %s%s",
-             seconds[BJ_EFFORT_QUICK], seconds[BJ_EFFORT_NORMAL], seconds[BJ_EFFORT_THOROUGH], memory, cpus);
+    if (probe->cost_cpu_s[BJ_EFFORT_NORMAL] > 0)
+        snprintf(more, sizeof more, "; each cpu beyond two adds about %.2g s", probe->cost_cpu_s[BJ_EFFORT_NORMAL]);
+    snprintf(text, sizeof text, "about %s / %s / %s s (quick / normal / thorough), at most %s%s%s",
+             seconds[BJ_EFFORT_QUICK], seconds[BJ_EFFORT_NORMAL], seconds[BJ_EFFORT_THOROUGH], memory, cpus, more);
     print_labelled("cost", text);
 }
 

@@ -148,6 +148,7 @@ static bj_status read_options(session *session, bj_error *error) {
     bool force = bj_cli_is_given(arguments, "force");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->quiet = bj_cli_is_given(arguments, "quiet");
+    session->plan.all_pairs = bj_cli_is_given(arguments, "all-pairs");
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
     BJ_TRY(read_effort(session, error));
@@ -298,8 +299,8 @@ static void announce(const session *session) {
     uint64_t bytes;
     char duration[40], memory[32];
     const bj_machine_facts *facts = &session->machine->facts;
-    bj_runner_estimate_cost(session->order, session->order_count, &session->plan, facts->memory_limit_bytes / 4,
-                            &seconds, &bytes);
+    bj_runner_estimate_cost(session->order, session->order_count, &session->plan, facts->cpu_count,
+                            facts->memory_limit_bytes / 4, &seconds, &bytes);
     bj_cli_format_duration(seconds, duration, sizeof duration);
     bj_base_format_bytes((double)bytes, memory, sizeof memory);
     bj_cli_complain("measuring cpu %d of %s: about %s%s, at most %s of memory", session->plan.cpu, facts->where,
@@ -409,6 +410,7 @@ static const bj_cli_option options[] = {
     {"repeat", 0, "N", "so many whole runs merged into one profile, with the spread between them in the intervals"},
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
+    {"all-pairs", 0, NULL, "topology measures every pair of cpus, however many: 32640 of 256 cpus"},
     {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
@@ -417,8 +419,8 @@ const bj_cli_command bj_cli_command_run = {
     .name = "run",
     .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--save]\n"
                 "[--machine native|sim:FILE] [--effort quick|normal|thorough] [--cpus LIST]\n"
-                "[--budget SECONDS] [--seed N] [--repeat N] [--method NAME] [--cc COMMAND]\n"
-                "[--quiet]",
+                "[--budget SECONDS] [--seed N] [--repeat N] [--method NAME] [--all-pairs]\n"
+                "[--cc COMMAND] [--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"

@@ -65,9 +65,8 @@ static bool next_step(const run_state *state, run_step *step) {
 /* Never zero, so that shares and estimates are defined for probes that cost nothing: those that call themselves free
  * and those that cannot run here. */
 static double cost_of(const run_state *state, const run_step *step) {
-    const bj_probe *probe = state->order[step->index];
-    bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
-    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3) * (step->late_round > 0 ? BJ_LATE_COST : 1);
+    double cost = bj_runner_estimate_probe(state->order[step->index], state->plan, state->machine->facts.cpu_count);
+    return fmax(cost, 1e-3) * (step->late_round > 0 ? BJ_LATE_COST : 1);
 }
 
 /* Of the step and all that are to come. */
@@ -166,6 +165,7 @@ static bj_measure_request make_request(run_state *state, const bj_probe *probe, 
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
         .memory_bytes = memory_for_probe(&state->machine->facts),
         .method = bj_runner_has_method(probe, state->plan->method) ? state->plan->method : NULL,
+        .all_pairs = state->plan->all_pairs,
         .earlier = earlier,
         .report_progress = take_progress,
         .progress_context = state,

@@ -227,9 +227,9 @@ static void repeated_runs_are_merged(void **state) {
     plan.probes = one;
     plan.probe_count = 1;
     plan.late_rounds = 1;
-    bj_runner_estimate_cost(order, 1, &plan, 1000, &once, &bytes);
+    bj_runner_estimate_cost(order, 1, &plan, 1, 1000, &once, &bytes);
     plan.repeats = 3;
-    bj_runner_estimate_cost(order, 1, &plan, 1000, &thrice, &bytes);
+    bj_runner_estimate_cost(order, 1, &plan, 1, 1000, &thrice, &bytes);
     assert_true(once > 1 && once < 1.2 && fabs(thrice - 3 * once) < 1e-9);
     assert_int_equal(run(), BJ_OK);
     assert_int_equal(script.log_count, 6);

@@ -40,8 +40,12 @@
 #define BJ_FLUSHES_AGREE 0.05
 /* The witness may be off the profile's latency by this share. 20% off: neighbouring levels differ by 3 or more. */
 #define BJ_WITNESS_TOLERANCE 0.2
-/* Rounds of the witness; its least counts, since disturbance only adds. */
+/* Rounds of the witness; their median counts, since the clock's own error of a short walk goes both ways. */
 #define BJ_WITNESS_ROUNDS 15u
+/* One line in so many is visited where that leaves enough places: seen on a Zen 4, a walk over all lines of few pages
+ * takes 30% less than the level's latency, since a prefetcher fetches the rest of a page. */
+#define BJ_WITNESS_GROUP 8u
+#define BJ_WITNESS_PLACES 24u
 
 /* A timing lasts at least as many clock reads (the larger of cost and step): 0.1% of it. */
 #define BJ_READS_OF_TIMING 1000.0

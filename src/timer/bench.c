@@ -208,6 +208,23 @@ static bj_status settle_flush(bj_timer_bench *bench, bj_error *error) {
     return status;
 }
 
+bj_status bj_timer_pin(const bj_timer_bench *bench, bj_error *error) {
+    return bench->threads == 1 ? bj_platform_pin_thread(bench->cpus[0], error) : BJ_OK;
+}
+
+void bj_timer_let_go(const bj_timer_bench *bench) {
+    bj_error ignored;
+    if (bench->threads == 1 && bj_platform_confine_thread(bench->cpus, bench->cpu_count, &ignored) != BJ_OK)
+        return; /* then it stays where it is */
+}
+
+static bj_status get_ready(bj_timer_bench *bench, bj_timer_clock clock, bj_error *error) {
+    work_for(BJ_WARM_UP_NS);
+    BJ_TRY(choose_clock(bench, clock, error));
+    measure_clock(bench);
+    return settle_flush(bench, error);
+}
+
 bj_status bj_timer_open_bench(const bj_timer_bench_options *options, bj_timer_bench **opened, bj_error *error) {
     bj_timer_bench *bench = calloc(1, sizeof *bench);
     *opened = NULL;
@@ -223,16 +240,11 @@ bj_status bj_timer_open_bench(const bj_timer_bench_options *options, bj_timer_be
         bench->memory_bytes = (size_t)(BJ_MEMORY_SHARE * fmin((double)bj_platform_memory_limit_bytes(""), 1e15));
     make_pattern(bench);
     bj_status status = bj_platform_list_cpus(&bench->cpus, &bench->cpu_count, error);
-    /* Threads that the kernel starts would inherit the pinning. */
-    if (status == BJ_OK && bench->threads == 1)
-        status = bj_platform_pin_thread(bench->cpus[0], error);
+    if (status == BJ_OK)
+        status = bj_timer_pin(bench, error);
     if (status == BJ_OK) {
-        work_for(BJ_WARM_UP_NS);
-        status = choose_clock(bench, options->clock, error);
-    }
-    if (status == BJ_OK) {
-        measure_clock(bench);
-        status = settle_flush(bench, error);
+        status = get_ready(bench, options->clock, error);
+        bj_timer_let_go(bench);
     }
     if (status != BJ_OK) {
         bj_timer_close_bench(bench);

@@ -41,12 +41,15 @@ typedef struct {
 /* Of the pattern; any part of it that begins at a multiple of 8 will do. */
 #define BJ_PATTERN_BYTES ((size_t)16384)
 
-/* Pins the calling thread to the first cpu that it may use unless the kernel has threads, warms the clock up, chooses
- * the clock and lets the flush area grow until a cold walk gets no slower. BJ_ERR_USAGE: cpu time of several threads.
+/* Warms the processor up, chooses the clock and lets the flush area grow until a cold walk gets no slower.
+ * BJ_ERR_USAGE: cpu time of several threads.
  */
 bj_status bj_timer_open_bench(const bj_timer_bench_options *options, bj_timer_bench **bench,
                               bj_error *error) BJ_WARN_UNUSED;
 void bj_timer_close_bench(bj_timer_bench *bench);
+/* The calling thread stays on one cpu until it is let go, unless the kernel has threads, which would inherit that. */
+bj_status bj_timer_pin(const bj_timer_bench *bench, bj_error *error) BJ_WARN_UNUSED;
+void bj_timer_let_go(const bj_timer_bench *bench);
 /* Sees to it that each area of the plan is mapped; memory[] receives where. Huge pages are taken where they are asked
  * for and granted. */
 bj_status bj_timer_map_areas(bj_timer_bench *bench, const bj_timer_plan *plan, bool huge, char **memory,

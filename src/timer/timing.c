@@ -261,23 +261,25 @@ static bj_status answer(session *s, bj_timing *timings, bj_answer *ratio, bj_err
     return BJ_OK;
 }
 
+static bj_status time_all(session *s, bj_timing *timings, bj_answer *ratio, bj_error *error) {
+    bool enough = false;
+    BJ_TRY(choose_plan(s, error));
+    while (!enough) {
+        BJ_TRY(take_samples(s, error));
+        BJ_TRY(judge(s, timings, &enough, error));
+    }
+    BJ_TRY(answer(s, timings, ratio, error));
+    BJ_TRY(see_residency(s, timings, error));
+    return compare_flushes(s, timings, error);
+}
+
 bj_status bj_timer_time_kernels(bj_timer_bench *bench, const bj_timing_request *request, bj_timing *timings,
                                 bj_answer *ratio, bj_error *error) {
     session s = {.bench = bench, .request = request, .begin_ns = bj_platform_read_ns()};
     memset(timings, 0, request->kernel_count * sizeof *timings);
-    bj_status status = choose_plan(&s, error);
-    bool enough = false;
-    while (status == BJ_OK && !enough) {
-        status = take_samples(&s, error);
-        if (status == BJ_OK)
-            status = judge(&s, timings, &enough, error);
-    }
-    if (status == BJ_OK)
-        status = answer(&s, timings, ratio, error);
-    if (status == BJ_OK)
-        status = see_residency(&s, timings, error);
-    if (status == BJ_OK)
-        status = compare_flushes(&s, timings, error);
+    BJ_TRY(bj_timer_pin(bench, error));
+    bj_status status = time_all(&s, timings, ratio, error);
+    bj_timer_let_go(bench);
     bj_timer_close_run(&s.run);
     for (size_t k = 0; k < 2; k++) {
         free(s.raw[k]);

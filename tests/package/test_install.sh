@@ -5,12 +5,12 @@ install_build
 profile=$source_dir/tests/cli/emit_profile.json
 export BLACKJACK_PROFILE="$profile"
 
-for file in bin/blackjack include/blackjack/blackjack.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
+for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
     share/man/man3/libblackjack.3 share/man/man5/blackjack-profile.5 share/zsh/site-functions/_blackjack \
     share/bash-completion/completions/blackjack; do
     [ -f "$prefix/$file" ] || complain "$file is not installed"
 done
-[ "$(find "$prefix/include" -type f | wc -l)" -eq 1 ] || complain "more than the public header is installed"
+[ "$(find "$prefix/include" -type f | wc -l)" -eq 2 ] || complain "more than the public headers is installed"
 shared=$(find "$prefix" -name 'libblackjack.so' | head -1)
 static=$(find "$prefix" -name 'libblackjack.a' | head -1)
 libdir=${shared%/*}

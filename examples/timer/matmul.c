@@ -62,7 +62,7 @@ static double time_product(bj_lib_timer *timer, bj_lib_kernel *kernel, size_t n,
                                      .operands = operands,
                                      .operand_count = 3,
                                      .context = context,
-                                     .samples = 5};
+                                     .samples = 3};
     bj_lib_timing timing = {.struct_size = sizeof timing};
     bj_lib_error error;
     if (bj_lib_time_kernel(timer, kernel, &options, &timing, &error) == BJ_LIB_OK)
@@ -93,7 +93,7 @@ static size_t choose_block(bj_lib_timer *timer, const char *context) {
 }
 
 int main(int count, char **words) {
-    size_t most = count > 1 ? strtoul(words[1], NULL, 10) : 1024;
+    size_t most = count > 1 ? strtoul(words[1], NULL, 10) : 2048;
     static const char *const contexts[] = {"warm", "cold"};
     bj_lib_timer *timer;
     bj_lib_error error;

@@ -131,7 +131,7 @@ static int run(const bj_cli_arguments *arguments) {
 }
 
 static const bj_cli_option options[] = {
-    {"operand", 0, "NAME:BYTES...", "one operand of the kernel, see below; once for each, in their order"},
+    {"operand", 0, "SPEC", "an operand of the kernel, NAME:BYTES and words, see below; once for each, in their order"},
     {"n", 0, "N", "what the kernel gets as n (default 1)"},
     {"sweep", 0, "N=A..B", "many n: A, 2A, 4A ... and B; with +STEP behind B, A, A+STEP ..."},
     {"context", 0, "LIST",
@@ -139,7 +139,7 @@ static const bj_cli_option options[] = {
     {"wall", 0, NULL, "wall time, also on a loaded machine"},
     {"cpu-time", 0, NULL, "cpu time, also on a quiet machine"},
     {"threads", 0, "T", "threads that the kernel starts (default 1): flushes every cpu, pins nothing"},
-    {"samples", 0, "S", "exactly so many; otherwise seven, and more while they differ"},
+    {"samples", 0, "S", "exactly so many; otherwise seven at least, and more while they differ"},
     {"budget", 0, "SECONDS", "for all timings together"},
     {"limit", 0, "SECONDS", "that one call may take before it is ended (default 60)"},
     {"profile", 0, "FILE", "with the cache sizes; otherwise the default profile, or a look at the caches"},
@@ -152,10 +152,9 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_time = {
     .name = "time",
-    .synopsis = "KERNEL [KERNEL] [--operand NAME:BYTES[:in|out|inout][:cold|warm|L<n>]\n"
-                "[:order=up|down|random][:align=A][:misalign=M]]... [--n N | --sweep N=A..B] [--context LIST]\n"
-                "[--wall | --cpu-time] [--threads T] [--samples S] [--budget SECONDS] [--limit SECONDS]\n"
-                "[--profile FILE] [--cc COMMAND] [--json | --csv] [--seed N] [--quiet]",
+    .synopsis = "KERNEL [KERNEL] [--operand NAME:BYTES[:WORD]...]... [--n N | --sweep N=A..B]\n"
+                "[--context LIST] [--wall | --cpu-time] [--threads T] [--samples S] [--budget SECONDS]\n"
+                "[--limit SECONDS] [--profile FILE] [--cc COMMAND] [--json | --csv] [--seed N] [--quiet]",
     .summary = "Time a kernel of yours the way it will be called",
     .details =
         "KERNEL is FILE.c:SYMBOL or LIBRARY.so:SYMBOL, a function\n"
@@ -167,11 +166,18 @@ const bj_cli_command bj_cli_command_time = {
         "  blackjack time dot.c:dot --operand x:8*n --operand y:8*n \\\n"
         "                 --sweep N=500..4000000 --context cold,warm\n"
         "\n"
+        "The words of an operand, each behind a colon:\n"
+        "\n"
+        "  in, out, inout        what the kernel does with it\n"
+        "  cold, warm, L<n>      where it is when the kernel is called\n"
+        "  order=up|down|random  in which the kernel walks over it\n"
+        "  align=A, misalign=M   alignment, and one that it must not have:\n"
+        "                        align=4:misalign=16\n"
+        "\n"
         "A cold operand is in no cache when the kernel is called, one in L<n> is in that level and no nearer, a warm "
         "one\n"
         "where the last call left it. Operands hold numbers of both signs, whether they are read as float or\n"
-        "double. 'order' is the order in which the kernel walks over the operand; 'misalign' is an alignment that it\n"
-        "must not have: align=4:misalign=16.\n"
+        "double.\n"
         "\n"
         "Wall time is read where the machine is quiet, and its least is the answer; on a loaded machine it is cpu "
         "time, and\n"

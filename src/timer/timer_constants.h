@@ -34,6 +34,10 @@
 #define BJ_SAMPLES_MOST 400u
 /* Seconds beyond the usual samples that a timing may take where no budget is given. */
 #define BJ_TIMING_SECONDS 1.0
+/* Samples are spread over this time at least, longer on a loaded machine: those of one slot of the scheduler all met
+ * the same neighbours, and agree with each other more than with the next timing. */
+#define BJ_SAMPLING_NS 10000000u
+#define BJ_SAMPLING_LOADED_NS 40000000u
 /* An interval within 5% is narrow enough; a wider one makes the timing unstable. */
 #define BJ_TIMING_TOLERANCE 0.05
 /* Area flush and line flush agree within this, or the answer says that they do not. */

@@ -18,7 +18,8 @@ typedef struct {
     size_t calls;
     double *raw[2], *empty[2];
     size_t count, room;
-    uint64_t begin_ns;
+    size_t judge_at; /* samples before the next look at the interval */
+    uint64_t begin_ns, sampling_ns;
 } session;
 
 static bool is_stopped(const session *s, size_t kernel) {
@@ -139,30 +140,33 @@ static bj_timing_samples samples_of(const session *s, size_t kernel) {
                                .seed = s->bench->seed};
 }
 
-/* Whether there are samples enough, or no time for more. */
-static bj_status judge(const session *s, bj_timing *timings, bool *enough, bj_error *error) {
-    const bj_timing_request *request = s->request;
-    double spent_s = (double)(bj_platform_read_ns() - s->begin_ns) / 1e9;
-    double budget_s = request->budget_s > 0 ? request->budget_s : BJ_TIMING_SECONDS;
-    *enough = false;
-    if (request->samples > 0) {
-        *enough = s->count >= request->samples;
-        return BJ_OK;
-    }
-    if (s->count < BJ_SAMPLES_LEAST)
-        return BJ_OK;
-    if (s->count < BJ_SAMPLES_USUAL) {
-        *enough = request->budget_s > 0 && spent_s > budget_s;
-        return BJ_OK;
-    }
-    bool narrow = true;
-    for (size_t k = 0; k < request->kernel_count; k++) {
+/* Whether the intervals of all kernels are narrow. */
+static bj_status see_narrow(const session *s, bj_timing *timings, bool *narrow, bj_error *error) {
+    *narrow = true;
+    for (size_t k = 0; k < s->request->kernel_count; k++) {
         bj_timing_samples samples = samples_of(s, k);
         BJ_TRY(bj_timer_answer_time(&samples, &timings[k], error));
-        narrow = narrow && bj_timer_is_narrow(&timings[k], &samples);
+        *narrow = *narrow && bj_timer_is_narrow(&timings[k], &samples);
     }
-    *enough = narrow || spent_s > budget_s || s->count >= BJ_SAMPLES_MOST;
     return BJ_OK;
+}
+
+/* Whether there are samples enough, or no time for more. */
+static bj_status judge(session *s, bj_timing *timings, bool *enough, bj_error *error) {
+    const bj_timing_request *request = s->request;
+    uint64_t now_ns = bj_platform_read_ns();
+    double spent_s = (double)(now_ns - s->begin_ns) / 1e9;
+    double budget_s = request->budget_s > 0 ? request->budget_s : BJ_TIMING_SECONDS;
+    uint64_t least_ns = s->bench->clock == BJ_CLOCK_CPU ? BJ_SAMPLING_LOADED_NS : BJ_SAMPLING_NS;
+    bool out_of_time = spent_s > budget_s && (request->budget_s > 0 || s->count >= BJ_SAMPLES_USUAL);
+    *enough = request->samples > 0 ? s->count >= request->samples
+                                   : s->count >= BJ_SAMPLES_MOST || (s->count >= BJ_SAMPLES_LEAST && out_of_time);
+    if (request->samples > 0 || *enough || s->count < BJ_SAMPLES_USUAL || s->count < s->judge_at ||
+        now_ns - s->sampling_ns < least_ns)
+        return BJ_OK;
+    /* Resampling takes time that grows with the samples: not after each. */
+    s->judge_at = s->count + s->count / 4 + 1;
+    return see_narrow(s, timings, enough, error);
 }
 
 static void remark(bj_timing *timing, const char *text) {
@@ -264,6 +268,7 @@ static bj_status answer(session *s, bj_timing *timings, bj_answer *ratio, bj_err
 static bj_status time_all(session *s, bj_timing *timings, bj_answer *ratio, bj_error *error) {
     bool enough = false;
     BJ_TRY(choose_plan(s, error));
+    s->sampling_ns = bj_platform_read_ns();
     while (!enough) {
         BJ_TRY(take_samples(s, error));
         BJ_TRY(judge(s, timings, &enough, error));

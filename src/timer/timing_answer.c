@@ -97,6 +97,14 @@ bool bj_timer_is_narrow(const bj_timing *timing, const bj_timing_samples *sample
     return !bj_data_is_wide(interval, BJ_TIMING_TOLERANCE);
 }
 
+/* Many samples make the interval of a median narrow, however they scatter; the next timing would not lie in it, since a
+ * loaded machine changes from minute to minute. The least of wall times does not care how late the others were. */
+static bool is_scattered(const bj_timing *timing, const bj_timing_samples *samples) {
+    const double *quartiles = timing->quartiles_ns;
+    return samples->cpu_time && quartiles[0] > find_grain(samples) &&
+           quartiles[1] > quartiles[0] * (1 + BJ_TIMING_TOLERANCE);
+}
+
 bj_status bj_timer_answer_time(const bj_timing_samples *samples, bj_timing *timing, bj_error *error) {
     bj_estimate found;
     bj_answer *answer = &timing->time_ns;
@@ -119,6 +127,9 @@ bj_status bj_timer_answer_time(const bj_timing_samples *samples, bj_timing *timi
     if (!bj_timer_is_narrow(timing, samples))
         bj_kit_call_unstable(answer, "the interval is still more than %.0f%% to either side after %zu samples",
                              100 * BJ_TIMING_TOLERANCE, samples->count);
+    else if (is_scattered(timing, samples))
+        bj_kit_call_unstable(answer, "the quartiles of its samples are %.0f%% apart",
+                             100 * (timing->quartiles_ns[1] / timing->quartiles_ns[0] - 1));
     return BJ_OK;
 }
 

@@ -62,6 +62,27 @@ static void test_samples_that_differ_are_unstable(void **state) {
     assert_non_null(strstr(timing.time_ns.reason, "samples"));
 }
 
+/* The interval of a median of many samples is narrow, but the next timing would not lie in it. */
+static void test_scattered_cpu_times_are_unstable(void **state) {
+    (void)state;
+    enum { MANY = 300 };
+    double raw[MANY], empty[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        raw[i] = 1e6 * (0.9 + 0.2 * (double)i / MANY);
+        empty[i] = 0;
+    }
+    bj_timing_samples samples = {.raw_ns = raw, .empty_ns = empty, .count = MANY, .calls = 1, .step_ns = 1, .seed = 1};
+    bj_timing timing = {.samples = 0};
+    samples.cpu_time = true;
+    assert_int_equal(bj_timer_answer_time(&samples, &timing, NULL), BJ_OK);
+    assert_true(bj_timer_is_narrow(&timing, &samples));
+    assert_int_equal(timing.time_ns.status, BJ_ANSWER_UNSTABLE);
+    assert_non_null(strstr(timing.time_ns.reason, "quartiles"));
+    samples.cpu_time = false;
+    assert_int_equal(bj_timer_answer_time(&samples, &timing, NULL), BJ_OK);
+    assert_int_equal(timing.time_ns.status, BJ_ANSWER_OK);
+}
+
 static bj_answer ratio_of(double factor, uint64_t seed) {
     enum { PAIRS = 15 };
     double a[PAIRS], b[PAIRS], empty[PAIRS];
@@ -100,6 +121,7 @@ int main(void) {
         cmocka_unit_test(test_least_and_median),
         cmocka_unit_test(test_empty_kernel_is_zero),
         cmocka_unit_test(test_samples_that_differ_are_unstable),
+        cmocka_unit_test(test_scattered_cpu_times_are_unstable),
         cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

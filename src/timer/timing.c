@@ -108,9 +108,10 @@ static bj_status make_room(session *s, bj_error *error) {
     return BJ_OK;
 }
 
+/* Sets that move flush themselves from sample to sample. All else is put in order again, outputs too: what a kernel
+ * adds up or multiplies grows for one timing only. */
 static void prepare(session *s) {
-    bool many = s->run.plan.step_count > 0 && s->run.plan.steps[0].action == BJ_TOUCH_WRITE_SETS;
-    if (!many || !s->run.prepared)
+    if (s->run.plan.sets == 1 || !s->run.prepared)
         bj_timer_prepare(&s->run);
 }
 
@@ -255,6 +256,9 @@ static bj_status answer(session *s, bj_timing *timings, bj_answer *ratio, bj_err
         /* Each call was timed by itself, however short. */
         if (bj_timer_has_level(&s->run.plan) && steps < 10)
             bj_kit_call_unstable(&timings[k].time_ns, "a call is only %.1f steps of the clock", steps);
+        if (!isfinite(s->run.calls.sum))
+            bj_kit_call_unstable(&timings[k].time_ns,
+                                 "the kernel's results overflowed, and such numbers may take longer");
         if (s->bench->flush_capped)
             remark(&timings[k], "the flush area could not grow for lack of memory");
     }

@@ -29,6 +29,11 @@ double stop(size_t n, void *const *o) { if (n > 0 || o) abort(); return 0; }
 double past(size_t n, void *const *o) { ((double *)o[0])[n] = 1; return 0; }
 double gap(size_t n, void *const *o) { ((char *)o[1])[n] = 1; return 0; }
 double before(size_t n, void *const *o) { ((double *)o[0])[-1] = n; return 0; }
+double grow(size_t n, void *const *o) {
+    double *x = o[0];
+    for (size_t i = 0; i < n; i++) x[i] *= 1e10;
+    return x[0];
+}
 int wrong(int n) { return n; }
 double number = 3;
 END
@@ -114,6 +119,10 @@ expect 0 time k.so:sum --operand 'x:8*n:L2' --n 800000 --samples 3 -q
 out_has "unsupported"
 out_has "no nearer"
 expect 0 time k.so:sum --operand 'x:8*n' --n 20000 --threads 2 --samples 3 -q
+
+# Numbers that overflow are slow on some machines.
+expect 0 time k.so:grow --operand 'x:8*n:inout' --n 10 --context warm --samples 3 -q
+out_has "results overflowed"
 
 if has python3; then
     expect 0 time k.so:sum k.so:shout --operand 'x:8*n' --n 1000 --context cold,warm --samples 3 -q --json

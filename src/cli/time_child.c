@@ -13,7 +13,9 @@
 
 typedef enum {
     NEWS_BENCH,   /* it is open: clock and flush area */
-    NEWS_BEGIN,   /* of a sample or of the check of a kernel */
+    NEWS_CHECK,   /* the call of a kernel that shows whether it stays inside its operands begins */
+    NEWS_SAMPLE,  /* a sample of a kernel begins, or it is loaded */
+    NEWS_RESTS,   /* no kernel is called for a while */
     NEWS_TIMING,  /* of a kernel */
     NEWS_RATIO,   /* of both */
     NEWS_REFUSED, /* this job cannot be timed, and why */
@@ -31,6 +33,11 @@ typedef struct {
 } news;
 _Static_assert(sizeof(news) <= BJ_CHILD_MESSAGE_MOST, "one message");
 
+/* Seconds of silence beyond the limit of a call: while operands are put in place for a sample, and while the bench or
+ * large areas are. */
+#define PREPARING_SECONDS 10.0
+#define RESTING_SECONDS 600.0
+
 /* Both sides. */
 typedef struct {
     bj_time_results *results;
@@ -40,6 +47,7 @@ typedef struct {
     size_t kernel, done;
     news trouble;
     bool has_trouble, in_terminal, line_shown;
+    double limit_s; /* of silence, for what the child is at */
     uint64_t begin_ns, drawn_ns;
 } session;
 
@@ -53,9 +61,13 @@ static void tell_failure(session *s, news_kind kind, bj_status status, const bj_
     tell(s, &message);
 }
 
+static void tell_begin(session *s, news_kind kind, size_t kernel) {
+    news message = {.kind = kind, .kernel = kernel};
+    tell(s, &message);
+}
+
 static bool report_sample(void *context, size_t kernel) {
-    news message = {.kind = NEWS_BEGIN, .kernel = kernel};
-    tell(context, &message);
+    tell_begin(context, NEWS_SAMPLE, kernel);
     return false;
 }
 
@@ -89,11 +101,12 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     BJ_TRY(bj_cli_size_operands(request, job->n, operands, error));
     for (*at = 0; *at < request->kernel_count; ++*at) {
-        report_sample(s, *at);
+        tell_begin(s, NEWS_CHECK, *at);
         BJ_TRY(bj_timer_check_call(bench, kernels[*at], (size_t)job->n, operands, request->operand_count, s->parent,
                                    error));
     }
     *at = 0;
+    tell_begin(s, NEWS_RESTS, 0);
     bj_timing_request timing = {.kernel_count = request->kernel_count,
                                 .n = (size_t)job->n,
                                 .operands = operands,
@@ -129,6 +142,7 @@ static void work(void *context, int parent) {
     s->parent = parent;
     bj_platform_watch_faults(parent, NULL, 0);
     bj_status status = load_kernels(s, kernels, &error);
+    tell_begin(s, NEWS_RESTS, 0);
     if (status == BJ_OK)
         status = bj_timer_open_bench(&options, &bench, &error);
     if (status != BJ_OK) {
@@ -183,8 +197,12 @@ static void take(void *context, const void *bytes, size_t count) {
     if (message.job >= results->job_count || message.kernel >= results->request->kernel_count)
         return;
     bj_time_job *job = &results->jobs[message.job];
+    double call_s = results->request->limit_s;
     s->job = message.job;
     s->kernel = message.kernel;
+    s->limit_s = message.kind == NEWS_CHECK    ? call_s
+                 : message.kind == NEWS_SAMPLE ? call_s + PREPARING_SECONDS
+                                               : call_s + RESTING_SECONDS;
     if (message.kind == NEWS_BENCH) {
         memcpy(results->clock_reason, message.clock_reason, sizeof results->clock_reason);
         results->flush_bytes = message.flush_bytes;
@@ -268,9 +286,9 @@ bj_status bj_cli_time_in_child(bj_time_results *results, bj_error *error) {
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the timer");
     s->results = results;
     s->begin_ns = bj_platform_read_ns();
+    s->limit_s = RESTING_SECONDS;
     s->in_terminal = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
-    bj_child_task task = {
-        .work = work, .take = take, .is_stopped = is_stopped, .context = s, .limit_s = results->request->limit_s};
+    bj_child_task task = {.work = work, .take = take, .is_stopped = is_stopped, .context = s, .limit_s = &s->limit_s};
     bj_child_fate fate;
     bj_status status = bj_platform_run_child(&task, &fate, error);
     if (s->line_shown && bj_cli_await_reader(1000))

@@ -60,7 +60,8 @@ static void note_fault(int number, siginfo_t *info, void *where) {
 void bj_platform_watch_faults(int parent, const bj_address_range *ranges, size_t count) {
     watched.parent = parent;
     watched.count = count < RANGES_MOST ? count : RANGES_MOST;
-    memcpy(watched.ranges, ranges, watched.count * sizeof *ranges);
+    for (size_t i = 0; i < watched.count; i++)
+        watched.ranges[i] = ranges[i];
     stack_t stack = {.ss_sp = watched.stack, .ss_size = sizeof watched.stack};
     sigaltstack(&stack, NULL);
     struct sigaction action = {.sa_sigaction = note_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -115,7 +116,7 @@ static bool take_message(listening *l) {
 
 /* Until the child closes its end or is to be ended; true: it must be ended. */
 static bool listen_to(listening *l) {
-    uint64_t limit_ns = (uint64_t)(l->task->limit_s * 1e9), heard_ns = bj_platform_read_ns();
+    uint64_t heard_ns = bj_platform_read_ns();
     for (;;) {
         struct pollfd ready = {.fd = l->wire, .events = POLLIN};
         int count = poll(&ready, 1, POLL_MS);
@@ -129,7 +130,7 @@ static bool listen_to(listening *l) {
             l->fate->end = BJ_CHILD_STOPPED;
             return true;
         }
-        if (bj_platform_read_ns() - heard_ns > limit_ns) {
+        if ((double)(bj_platform_read_ns() - heard_ns) > *l->task->limit_s * 1e9) {
             l->fate->end = BJ_CHILD_SILENT;
             return true;
         }

@@ -31,7 +31,7 @@ typedef struct {
     void (*take)(void *context, const void *message, size_t bytes);
     bool (*is_stopped)(void *context); /* asked several times a second; NULL: never */
     void *context;
-    double limit_s; /* of silence */
+    const double *limit_s; /* of silence; `take` may change it */
 } bj_child_task;
 
 /* Forks. The child and all that it starts are gone when this returns. BJ_ERR_RESOURCE: there was no process. */

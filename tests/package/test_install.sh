@@ -75,6 +75,16 @@ rm -rf made
     "$cmake" --build made && made/tuned; } >log 2>&1 || complain "the project that uses the emitted file"
 grep -q 'counters of 64 bytes in blocks of 16384' log || complain "the project takes nothing from the emitted file"
 
+# The kernel timer: programs that use the library's, and the command, which finds the kernels' header by itself.
+rm -rf made
+{ "$cmake" -S "$source_dir/examples/timer" -B made -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" &&
+    "$cmake" --build made; } >log 2>&1 || complain "CMake: timer"
+made/dot_product 1000 >log 2>&1 || complain "dot_product"
+grep -q '^ *1000 ' log || complain "dot_product times nothing"
+made/matmul 64 >log 2>&1 || complain "matmul"
+"$prefix/bin/blackjack" time "$source_dir/examples/timer/copy.c:copy" --operand 'from:8*n:in' --operand 'to:8*n:out' --n 1000 \
+    --cc "$cc -O2" --csv -q >log 2>&1 || complain "time does not find blackjack/kernel.h"
+
 # Into a DESTDIR and away again, with nothing left.
 cp "$build/install_manifest.txt" kept
 DESTDIR=$scratch/stage "$cmake" --install "$build" --prefix /usr >log 2>&1 || complain "DESTDIR"

@@ -54,7 +54,7 @@ static bool is_stopped(void *context) {
 }
 
 static bj_child_fate run(story *s, double limit_s) {
-    bj_child_task task = {.work = work, .take = take, .is_stopped = is_stopped, .context = s, .limit_s = limit_s};
+    bj_child_task task = {.work = work, .take = take, .is_stopped = is_stopped, .context = s, .limit_s = &limit_s};
     bj_child_fate fate;
     assert_int_equal(bj_platform_run_child(&task, &fate, NULL), BJ_OK);
     return fate;

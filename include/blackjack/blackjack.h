@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <blackjack/kernel.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -175,6 +177,88 @@ typedef struct {
  * so the process must be able to fork. */
 BJ_LIB_API bj_lib_result bj_lib_run_probes(const bj_lib_run_options *options, bj_lib_profile **profile,
                                            bj_lib_error *error);
+
+/* The kernel timer: a function of the caller's, timed the way it will be called. What it times runs in the caller's
+ * process; `blackjack time` does the same in a child, and finds kernels that write outside of their operands. */
+typedef struct bj_lib_timer bj_lib_timer;
+
+/* Set to zero, then struct_size, as of bj_lib_run_options. */
+typedef struct {
+    size_t struct_size;
+    const bj_lib_profile *profile; /* with the cache sizes; NULL: the default profile, or a look at the caches, which
+                                      takes a minute or so */
+    const char *clock;             /* "wall", "cpu"; NULL: wall time on a quiet machine, cpu time on a loaded one */
+    unsigned threads;              /* that the kernel starts; 0: one */
+    uint64_t seed;                 /* of everything random; 0: 1 */
+} bj_lib_timer_options;
+
+/* Takes some tenths of a second: measures the clock and finds how much must be read to empty the caches. One thread
+ * uses a timer at a time: it pins the calling thread to its first cpu while a timing lasts, unless the kernel has
+ * threads. */
+BJ_LIB_API bj_lib_result bj_lib_open_timer(const bj_lib_timer_options *options, bj_lib_timer **timer,
+                                           bj_lib_error *error);
+/* NULL does nothing. */
+BJ_LIB_API void bj_lib_close_timer(bj_lib_timer *timer);
+/* Which clock it reads, and why. */
+BJ_LIB_API const char *bj_lib_timer_clock(const bj_lib_timer *timer);
+
+typedef enum { BJ_LIB_IN, BJ_LIB_OUT, BJ_LIB_INOUT } bj_lib_direction;
+typedef enum { BJ_LIB_UP, BJ_LIB_DOWN, BJ_LIB_RANDOM } bj_lib_access;
+
+/* Memory that the kernel gets; it is the timer's, and holds numbers of both signs. All but name and bytes may be zero.
+ */
+typedef struct {
+    const char *name;
+    size_t bytes;
+    const char *residency; /* "cold", "warm", or in a level and no nearer: "L2"; NULL: as the context says */
+    size_t align;          /* a power of two; 0: the line */
+    size_t misalign;       /* a power of two above align that its address is no multiple of; 0: any */
+    bj_lib_direction direction;
+    bj_lib_access access; /* in which order the kernel walks over it */
+} bj_lib_operand;
+
+/* Set to zero, then struct_size, as above. */
+typedef struct {
+    size_t struct_size;
+    size_t n;
+    const bj_lib_operand *operands;
+    size_t operand_count;
+    const char *context; /* where operands are that do not say: "cold", "warm", "L2"; NULL: cold */
+    unsigned samples;    /* exactly so many, three at least; 0: seven, and more while they differ */
+    double budget_s;     /* 0: a second beyond the usual samples */
+} bj_lib_timing_options;
+
+/* struct_size is set by the caller; fields may be added at the end later. */
+typedef struct {
+    size_t struct_size;
+    double time_ns, low_ns, high_ns; /* of one call, with its 95% interval */
+    bj_lib_status status;
+    bj_lib_confidence confidence;
+    size_t calls_per_timing, samples;
+    double seen_ns, expected_ns; /* witness of an operand in a level, and that level's latency; NaN: none */
+    char reason[240];            /* when the status is not ok */
+} bj_lib_timing;
+
+BJ_LIB_API bj_lib_result bj_lib_time_kernel(bj_lib_timer *timer, bj_lib_kernel *kernel,
+                                            const bj_lib_timing_options *options, bj_lib_timing *timing,
+                                            bj_lib_error *error);
+/* Two kernels over the same operands, in turns. *ratio is the second's time by the first's, with its interval: an
+ * interval that holds 1 shows no difference. */
+BJ_LIB_API bj_lib_result bj_lib_time_pair(bj_lib_timer *timer, bj_lib_kernel *first, bj_lib_kernel *second,
+                                          const bj_lib_timing_options *options, double *ratio, double *low,
+                                          double *high, bj_lib_error *error);
+
+/* What two-phase tuning saw of a candidate; NaN: it was not timed so. */
+typedef struct {
+    double warm_ns, cold_ns;
+} bj_lib_candidate;
+
+/* Tries all candidates with operands in the caches, which is cheap and shows how well they compute; then the best
+ * `finalists` of them (0: three) in the context of the options, and returns the best of those. The operands must leave
+ * their residency to the context. `seen`, one a candidate, receives the evidence; may be NULL. */
+BJ_LIB_API bj_lib_result bj_lib_tune_kernel(bj_lib_timer *timer, bj_lib_kernel *const *candidates, size_t count,
+                                            const bj_lib_timing_options *options, size_t finalists, size_t *best,
+                                            bj_lib_candidate *seen, bj_lib_error *error);
 
 #ifdef __cplusplus
 }

@@ -43,6 +43,10 @@ ALWAYS_INLINE uint64_t read_clock(bj_clock clock) {
     return 0;
 }
 
+uint64_t bj_platform_read_clock(bj_clock clock) {
+    return read_clock(clock);
+}
+
 bool bj_platform_has_clock(bj_clock clock) {
 #ifndef READ_COUNTER
     if (clock == BJ_CLOCK_CYCLES)

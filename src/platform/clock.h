@@ -9,6 +9,8 @@
 typedef enum { BJ_CLOCK_WALL, BJ_CLOCK_CPU, BJ_CLOCK_CYCLES } bj_clock;
 
 uint64_t bj_platform_read_ns(void);
+/* In the clock's own unit; 0 where there is none. */
+uint64_t bj_platform_read_clock(bj_clock clock);
 /* The counter: only where a compiler's builtin reads one. */
 bool bj_platform_has_clock(bj_clock clock);
 /* ns of one read: so many in a row, timed by the wall clock. */

@@ -1,4 +1,5 @@
-/* The sections "tool", "run" and "environment" of a profile: one list of fields for reading and writing. */
+/* The sections "tool", "run" and "environment" of a profile: one list of fields for reading and writing; one characteristic
+ * alone. */
 #pragma once
 
 #include "base/json_read.h"
@@ -9,3 +10,5 @@
 bj_status bj_profile_read_fields(const bj_json_place *whole, const json_t *root, bj_profile *profile) BJ_WARN_UNUSED;
 /* `,\n  "tool": {…},\n  "run": {…},\n  "environment": {…}` */
 void bj_profile_append_fields(bj_json_text *json, const bj_profile *profile);
+/* A characteristic as one JSON object. */
+bj_status bj_profile_append_answer(bj_json_text *json, const bj_answer *answer, bj_error *error) BJ_WARN_UNUSED;

@@ -54,7 +54,7 @@ static bool shows_interval(const bj_answer *answer) {
            isfinite(answer->interval[0]) && isfinite(answer->interval[1]);
 }
 
-static bj_status append_answer(bj_json_text *json, const bj_answer *answer, bj_error *error) {
+bj_status bj_profile_append_answer(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     bj_json_append(json, "{");
     bj_json_append_key(json, "value");
     BJ_TRY(append_value(json, answer, error));
@@ -95,7 +95,7 @@ static bj_status append_answers(bj_json_text *json, const bj_answers *answers, c
         bj_json_append(json, "  ");
         bj_json_append_string(json, answers->items[i].key);
         bj_json_append(json, ": ");
-        BJ_TRY(append_answer(json, &answers->items[i], error));
+        BJ_TRY(bj_profile_append_answer(json, &answers->items[i], error));
     }
     if (answers->count > 0) {
         bj_json_append(json, "\n");

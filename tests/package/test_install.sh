@@ -5,12 +5,12 @@ install_build
 profile=$source_dir/tests/cli/emit_profile.json
 export BLACKJACK_PROFILE="$profile"
 
-for file in bin/blackjack include/blackjack/blackjack.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
+for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
     share/man/man3/libblackjack.3 share/man/man5/blackjack-profile.5 share/zsh/site-functions/_blackjack \
     share/bash-completion/completions/blackjack; do
     [ -f "$prefix/$file" ] || complain "$file is not installed"
 done
-[ "$(find "$prefix/include" -type f | wc -l)" -eq 1 ] || complain "more than the public header is installed"
+[ "$(find "$prefix/include" -type f | wc -l)" -eq 2 ] || complain "more than the public headers is installed"
 shared=$(find "$prefix" -name 'libblackjack.so' | head -1)
 static=$(find "$prefix" -name 'libblackjack.a' | head -1)
 libdir=${shared%/*}
@@ -91,6 +91,16 @@ rm -rf made
 { "$cmake" -S "$source_dir/examples/tuned" -B made -DCMAKE_C_COMPILER="$cc" -DMACHINE="$scratch/machine.cmake" &&
     "$cmake" --build made && made/tuned; } >log 2>&1 || complain "the project that uses the emitted file"
 grep -q 'counters of 64 bytes in blocks of 16384' log || complain "the project takes nothing from the emitted file"
+
+# The kernel timer: programs that use the library's, and the command, which finds the kernels' header by itself.
+rm -rf made
+{ "$cmake" -S "$source_dir/examples/timer" -B made -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" &&
+    "$cmake" --build made; } >log 2>&1 || complain "CMake: timer"
+made/dot_product 1000 >log 2>&1 || complain "dot_product"
+grep -q '^ *1000 ' log || complain "dot_product times nothing"
+made/matmul 64 >log 2>&1 || complain "matmul"
+"$prefix/bin/blackjack" time "$source_dir/examples/timer/copy.c:copy" --operand 'from:8*n:in' --operand 'to:8*n:out' --n 1000 \
+    --cc "$cc -O2" --csv -q >log 2>&1 || complain "time does not find blackjack/kernel.h"
 
 # Into a DESTDIR and away again, with nothing left.
 cp "$build/install_manifest.txt" kept

@@ -1,0 +1,44 @@
+#include "platform/library.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Whether the symbol's table says that it is no code; where there is no such table, nothing is said. */
+static bool is_data(const void *address) {
+#ifdef __GLIBC__
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    if (dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol != NULL)
+        return (symbol->st_info & 0xf) == STT_OBJECT || (symbol->st_info & 0xf) == STT_TLS;
+#else
+    (void)address;
+#endif
+    return false;
+}
+
+bj_status bj_platform_load_function(const char *path, const char *symbol, bj_any_function **function, bj_error *error) {
+    char file[PATH_MAX];
+    /* Without a slash the system's folders would be searched. */
+    snprintf(file, sizeof file, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        char why[200];
+        const char *said = dlerror();
+        snprintf(why, sizeof why, "%.190s", said != NULL ? said : "no reason given");
+        bj_base_hide_controls(why);
+        return bj_base_set_error(error, BJ_ERR_INPUT, "cannot be loaded: %s", why);
+    }
+    void *address = dlsym(library, symbol);
+    if (address == NULL)
+        return bj_base_set_error(error, BJ_ERR_INPUT, "has no symbol '%.80s'", symbol);
+    if (is_data(address))
+        return bj_base_set_error(error, BJ_ERR_INPUT, "'%.80s' is data, not a function", symbol);
+    memcpy(function, &address, sizeof address); /* ISO C knows no cast from one to the other */
+    return BJ_OK;
+}

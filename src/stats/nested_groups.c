@@ -24,7 +24,7 @@ static const double SIGNIFICANT = 0.02;
 static const double ROUNDING = 1e-6;
 /* Draws of the null, fewer for many items, since each costs their square; of still more items a part is drawn. The
  * least can show a chance of 1 in 61. */
-enum { DRAWS_MOST = 199, DRAWS_LEAST = 60, NULL_ITEMS_MOST = 256 };
+enum { DRAWS_MOST = 199, DRAWS_LEAST = 60, NULL_ITEMS_MOST = 128 };
 static const double DRAW_CELLS = 4e6;
 
 /* One level's items with their pairs, and the links between them. */

@@ -19,14 +19,17 @@
 /* A sharer's exchange that takes so much longer than those of other sharers is none. */
 #define NO_SHARER 1.5
 
+/* Where more than one in so many is in doubt the group tests failed, and the rows have asked them all. */
+#define FEW_DOUBTFUL 4u
 /* Pairs of pivots for each cpu, where those are needed. */
 #define MOST_PIVOT_PAIRS 4u
 
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 8, 16};
 
-/* Sharers of a first level are asked by one exchange with their leader; *count leaders remain, in `cpus`. */
-static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, uint32_t *cpus, size_t *count,
-                             bj_error *error) {
+/* Sharers of a first level are asked by one exchange with their leader; *count leaders remain, in `cpus`. What is far
+ * is no sharer, and both are in doubt. */
+static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, bool *in_doubt, uint32_t *cpus,
+                             size_t *count, bj_error *error) {
     double *ns = malloc(2 * run->cpu_count * sizeof *ns);
     size_t sharers = 0;
     bj_status status = BJ_OK;
@@ -40,9 +43,13 @@ static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, ui
         }
     double usual = bj_stats_median(sorted, sharers);
     *count = 0;
-    for (size_t i = 0; i < run->cpu_count && status == BJ_OK; i++)
-        if (leader_of[i] == i || ns[i] > NO_SHARER * usual)
+    for (size_t i = 0; i < run->cpu_count && status == BJ_OK; i++) {
+        bool shares = leader_of[i] != i && ns[i] <= NO_SHARER * usual;
+        if (leader_of[i] != i && !shares)
+            in_doubt[i] = in_doubt[leader_of[i]] = true;
+        if (!shares)
             cpus[(*count)++] = (uint32_t)i;
+    }
     free(ns);
     return status;
 }
@@ -63,33 +70,45 @@ static bj_status ask_pivots(bj_topology_run *run, bj_error *error) {
     return status;
 }
 
+/* A few whose sharers were not told: they are among each other. */
+static bj_status ask_doubtful(bj_topology_run *run, const bool *in_doubt, uint32_t *cpus, bj_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < run->cpu_count; i++)
+        if (in_doubt[i])
+            cpus[count++] = (uint32_t)i;
+    return count * FEW_DOUBTFUL > run->cpu_count ? BJ_OK
+                                                 : bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
+}
+
+/* Many cpus: `cpus` and `leader_of` have room for all. */
+static bj_status choose_few_pairs(bj_topology_run *run, uint32_t *cpus, uint32_t *leader_of, bool *in_doubt,
+                                  bj_error *error) {
+    size_t count = 0;
+    BJ_TRY(bj_topology_find_sharers(run, leader_of, in_doubt, error));
+    BJ_TRY(ask_sharers(run, leader_of, in_doubt, cpus, &count, error));
+    BJ_TRY(bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error));
+    /* Sharers of a second level that no row showed: their pivots stood alone. */
+    BJ_TRY(bj_topology_find_crowded(run, cpus, &count, error));
+    BJ_TRY(bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error));
+    BJ_TRY(ask_doubtful(run, in_doubt, cpus, error));
+    BJ_TRY(bj_topology_confirm(run, run->cpu_count / 2, error));
+    return ask_pivots(run, error);
+}
+
 static bj_status choose_pairs(bj_topology_run *run, bj_error *error) {
     size_t count = run->cpu_count;
     uint32_t *cpus = malloc(2 * count * sizeof *cpus);
-    if (cpus == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    for (size_t i = 0; i < count; i++)
-        cpus[i] = (uint32_t)i;
+    bool *in_doubt = malloc(count * sizeof *in_doubt);
     bj_status status = BJ_OK;
-    if (count <= FEW_CPUS || run->request->all_pairs) {
+    for (size_t i = 0; i < count && cpus != NULL; i++)
+        cpus[i] = (uint32_t)i;
+    if (cpus == NULL || in_doubt == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    else if (count <= FEW_CPUS || run->request->all_pairs)
         status = bj_topology_ask_everyone(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-        free(cpus);
-        return status;
-    }
-    status = bj_topology_find_sharers(run, cpus + count, error);
-    if (status == BJ_OK)
-        status = ask_sharers(run, cpus + count, cpus, &count, error);
-    if (status == BJ_OK)
-        status = bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-    /* Sharers of a second level that no row showed: their pivots stood alone. */
-    if (status == BJ_OK)
-        status = bj_topology_find_crowded(run, cpus, &count, error);
-    if (status == BJ_OK)
-        status = bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-    if (status == BJ_OK)
-        status = bj_topology_confirm(run, run->cpu_count / 2, error);
-    if (status == BJ_OK)
-        status = ask_pivots(run, error);
+    else
+        status = choose_few_pairs(run, cpus, cpus + count, in_doubt, error);
+    free(in_doubt);
     free(cpus);
     return status;
 }

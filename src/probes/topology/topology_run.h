@@ -57,8 +57,10 @@ bj_status bj_topology_explore(bj_topology_run *run, const uint32_t *cpus, size_t
 /* Random pairs that were not asked yet, half of them of pivots: rows say nothing of pivots of different classes. */
 bj_status bj_topology_confirm(bj_topology_run *run, size_t count, bj_error *error) BJ_WARN_UNUSED;
 
-/* topology_sharers.c: group tests. leader_of: by cpu, the one that it shares a first level with; itself: none. */
-bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj_error *error) BJ_WARN_UNUSED;
+/* topology_sharers.c: group tests. leader_of: by cpu, the one that it shares a first level with; itself: none. In doubt
+ * are those that saw a sharer and found none. */
+bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bool *in_doubt,
+                                   bj_error *error) BJ_WARN_UNUSED;
 /* Cpus that are slower when all of them walk two thirds of the second level, while the pivot of their group is not:
  * they share one with others than it. *count becomes how many. */
 bj_status bj_topology_find_crowded(bj_topology_run *run, uint32_t *cpus, size_t *count, bj_error *error) BJ_WARN_UNUSED;

@@ -20,8 +20,9 @@
 /* With a sharer four thirds of the level are walked: a third of the lines misses at least, each at twice the time or
  * more. Noise of the least of some batches stays well below half of that. */
 #define SLOW 1.25
-/* Experiments in all are four times the binary logarithm of the cpus; so many of them are not for codes. */
-#define OTHER_EXPERIMENTS 5.0
+/* Bits of a code beyond what numbers the cpus: one since none may be the complement of another, one so that few codes
+ * are next to each other. Two experiments a bit, and a few for other questions. */
+#define SPARE_BITS 2.0
 /* Cpus that may be slow by chance where no sharers run. */
 #define SLOW_BY_CHANCE 0.02
 /* A cpu with one sharer is slow in half of the experiments, one of a group of four in 7/8, of eight in nearly all: up
@@ -249,14 +250,16 @@ static bool know_lone_walks(group_test *test) {
     return true;
 }
 
-bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj_error *error) {
-    for (size_t i = 0; i < run->cpu_count; i++)
+bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bool *in_doubt, bj_error *error) {
+    for (size_t i = 0; i < run->cpu_count; i++) {
         leader_of[i] = (uint32_t)i;
+        in_doubt[i] = false;
+    }
     if (!(run->level_bytes[0] > 0))
         return BJ_OK;
     group_test test;
     bj_status status = open_test(&test, run, run->level_bytes[0], error);
-    test.bits = (unsigned)((4 * log2((double)run->cpu_count) - OTHER_EXPERIMENTS) / 2);
+    test.bits = (unsigned)(ceil(log2((double)run->cpu_count)) + SPARE_BITS);
     if (status == BJ_OK && know_lone_walks(&test)) {
         draw_codes(&test);
         status = run_codes(&test, error);
@@ -265,6 +268,11 @@ bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj
             take_pairs(&test, leader_of);
         else if (status == BJ_OK)
             status = try_numbering(&test, share > SLOW_SHARE_OF_FOUR ? 8 : 4, leader_of, error);
+        for (size_t i = 0; i < run->cpu_count; i++)
+            in_doubt[i] = test.seen[i] != 0;
+        for (size_t i = 0; i < run->cpu_count; i++)
+            if (leader_of[i] != i)
+                in_doubt[i] = in_doubt[leader_of[i]] = false;
     }
     close_test(&test);
     return status;

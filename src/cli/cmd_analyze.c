@@ -95,24 +95,44 @@ static bj_status read_request(const bj_cli_arguments *arguments, analysis *analy
     return BJ_OK;
 }
 
-static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_error *error) {
+static bj_status add_curve(analysis *analysis, const char *id, const bj_csv_rows *rows, size_t first, size_t count,
+                           bj_curve **curve, bj_error *error) {
     const bj_probe *probe = analysis->probe;
     const char *unit = analysis->request.y_unit_given;
+    BJ_TRY(bj_data_add_curve(&analysis->samples, id, probe->name, curve, error));
+    bj_data_name_axes(*curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "unit");
+    return bj_data_record_table(*curve, rows->x + first, rows->y + first, count, error);
+}
+
+static bj_status add_matrix(analysis *analysis, const bj_csv_rows *rows, bj_error *error) {
+    for (size_t first = 0, end; first < rows->count; first = end) {
+        char id[48];
+        bj_curve *curve;
+        for (end = first; end < rows->count && rows->row[end] == rows->row[first];)
+            end++;
+        snprintf(id, sizeof id, "%.30s.%.0f", analysis->probe->analyze_curve, rows->row[first]);
+        BJ_TRY(add_curve(analysis, id, rows, first, end - first, &curve, error));
+        BJ_TRY(bj_data_set_attribute_number(curve, "cpu", rows->row[first], error));
+    }
+    return BJ_OK;
+}
+
+static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_error *error) {
+    const bj_probe *probe = analysis->probe;
     bj_curve *curve;
-    bj_status status = bj_data_add_curve(&analysis->samples, probe->analyze_curve, probe->name, &curve, error);
-    if (status != BJ_OK)
-        return status;
-    bj_data_name_axes(curve, probe->analyze_x_name, probe->analyze_x_unit, "time", unit != NULL ? unit : "unit");
-    status = bj_data_record_table(curve, rows->x, rows->y, rows->count, error);
-    if (status == BJ_OK)
-        status = bj_runner_analyse_probe(probe, &analysis->samples, &analysis->request, &analysis->answers, error);
-    return status;
+    if (probe->analyze_matrix)
+        BJ_TRY(add_matrix(analysis, rows, error));
+    else
+        BJ_TRY(add_curve(analysis, probe->analyze_curve, rows, 0, rows->count, &curve, error));
+    return bj_runner_analyse_probe(probe, &analysis->samples, &analysis->request, &analysis->answers, error);
 }
 
 static bj_status analyse_file(const char *path, analysis *analysis, bj_error *error) {
     bj_csv_rows rows;
     bj_error trouble;
-    bj_csv_kind kind = analysis->probe->analyze_one_column ? BJ_CSV_SINGLES : BJ_CSV_PAIRS;
+    bj_csv_kind kind = analysis->probe->analyze_matrix       ? BJ_CSV_MATRIX
+                       : analysis->probe->analyze_one_column ? BJ_CSV_SINGLES
+                                                             : BJ_CSV_PAIRS;
     bj_status status = bj_cli_read_csv(path, kind, &rows, error);
     if (status != BJ_OK)
         return status;
@@ -157,6 +177,7 @@ const bj_cli_command bj_cli_command_analyze = {
         "FILE.csv ('-': standard input) holds rows x,y in any order; further columns are ignored, and so are\n"
         "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"
         "For slot, rows hold one column: gaps in ms. For contexts, x are threads; the kind of work is the file's.\n"
+        "For topology, they are a square matrix or its lower triangle, empty on the diagonal: cpus from 0.\n"
         "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

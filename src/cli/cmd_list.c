@@ -30,6 +30,11 @@ static void print_cost(const bj_probe *probe) {
         fputs(effort + 1 < BJ_EFFORT_COUNT ? " / " : " s", stdout);
     }
     printf(" (quick / normal / thorough), at most %s", memory);
+    if (probe->cost_cpu_s[BJ_EFFORT_NORMAL] > 0) {
+        fputs(";\n             each cpu beyond two adds about ", stdout);
+        print_seconds(probe->cost_cpu_s[BJ_EFFORT_NORMAL]);
+        fputs(" s", stdout);
+    }
     if (probe->requires_cpus > 1)
         printf("; needs %u cpus", probe->requires_cpus);
     putchar('\n');

@@ -124,6 +124,7 @@ static bj_status read_options(session *session, bj_error *error) {
     bool force = bj_cli_is_given(arguments, "force");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->quiet = bj_cli_is_given(arguments, "quiet");
+    session->plan.all_pairs = bj_cli_is_given(arguments, "all-pairs");
     session->path = bj_cli_find_value(arguments, "output");
     if (session->path == NULL)
         session->path = "blackjack-profile.json";
@@ -271,8 +272,8 @@ static void announce(const session *session) {
     uint64_t bytes;
     char duration[40], memory[32];
     const bj_machine_facts *facts = &session->machine->facts;
-    bj_runner_estimate_cost(session->order, session->order_count, &session->plan, facts->memory_limit_bytes / 4,
-                            &seconds, &bytes);
+    bj_runner_estimate_cost(session->order, session->order_count, &session->plan, facts->cpu_count,
+                            facts->memory_limit_bytes / 4, &seconds, &bytes);
     bj_cli_format_duration(seconds, duration, sizeof duration);
     bj_base_format_bytes((double)bytes, memory, sizeof memory);
     bj_cli_complain("measuring cpu %d of %s: about %s%s, at most %s of memory", session->plan.cpu, facts->where,
@@ -375,6 +376,7 @@ static const bj_cli_option options[] = {
     {"budget", 0, "SECONDS", "end after about this time with what there is; a probe takes some tenths at least"},
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
+    {"all-pairs", 0, NULL, "topology measures every pair of cpus, however many: 32640 of 256 cpus"},
     {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
@@ -383,7 +385,7 @@ const bj_cli_command bj_cli_command_run = {
     .name = "run",
     .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--machine native|sim:FILE]\n"
                 "[--effort quick|normal|thorough] [--cpus LIST] [--budget SECONDS] [--seed N]\n"
-                "[--method NAME] [--cc COMMAND] [--quiet]",
+                "[--method NAME] [--all-pairs] [--cc COMMAND] [--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"

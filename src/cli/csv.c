@@ -13,7 +13,9 @@
 typedef struct {
     const char *name;
     bool singles;
-    size_t line; /* from 1 */
+    bool matrix;
+    size_t matrix_rows; /* so far */
+    size_t line;        /* from 1 */
     bool seen_first;
     bj_csv_rows *rows;
     size_t room;
@@ -69,17 +71,19 @@ static bool grow(double **values, size_t room) {
     return true;
 }
 
-static bj_status add_row(parser *parser, double x, double y) {
+static bj_status add_row(parser *parser, double row, double x, double y) {
     bj_csv_rows *rows = parser->rows;
     if (rows->count == BJ_CSV_MAX_ROWS)
         return bj_base_set_error(parser->error, BJ_ERR_INPUT, "%.200s:%zu: expected at most %u rows", parser->name,
                                  parser->line, BJ_CSV_MAX_ROWS);
     if (rows->count == parser->room) {
         size_t room = parser->room == 0 ? 256 : parser->room * 2;
-        if (!grow(&rows->x, room) || !grow(&rows->y, room))
+        if (!grow(&rows->x, room) || !grow(&rows->y, room) || (parser->matrix && !grow(&rows->row, room)))
             return bj_base_set_error(parser->error, BJ_ERR_RESOURCE, "no memory for %zu rows", room);
         parser->room = room;
     }
+    if (parser->matrix)
+        rows->row[rows->count] = row;
     rows->x[rows->count] = x;
     rows->y[rows->count++] = y;
     return BJ_OK;
@@ -100,6 +104,35 @@ static bj_status refuse_line(const parser *parser, const char *expected, piece l
                              parser->line, expected, shown);
 }
 
+/* One row of a matrix. */
+static bj_status take_cells(parser *parser, piece line) {
+    piece rest = line;
+    size_t column = 0, numbers = 0, others = 0;
+    bool first = !parser->seen_first;
+    parser->seen_first = true;
+    for (bool more = true; more; column++) {
+        double y = 0;
+        const char *start = rest.start;
+        piece field = take_field(&rest);
+        more = rest.start > start && rest.start[-1] == ',';
+        bool is_number = field.length > 0 && parse_field(field, &y);
+        numbers += is_number;
+        others += field.length > 0 && !is_number;
+        if (is_number && (y < 0 || (y > 0 && !is_usable(y))))
+            return refuse_line(parser, "numbers from 1e-30 to 1e30", line);
+        if (column >= BJ_CSV_MATRIX_MAX || parser->matrix_rows >= BJ_CSV_MATRIX_MAX)
+            return refuse_line(parser, "a matrix of at most 1024 rows", line);
+        if (y > 0)
+            BJ_TRY(add_row(parser, (double)parser->matrix_rows, (double)column, y));
+    }
+    if (others > 0 && numbers == 0 && first)
+        return BJ_OK; /* the header */
+    if (others > 0)
+        return refuse_line(parser, "a row of numbers", line);
+    parser->matrix_rows++;
+    return BJ_OK;
+}
+
 static bj_status take_line(parser *parser, piece line) {
     const char *comment = memchr(line.start, '#', line.length);
     if (comment != NULL)
@@ -107,6 +140,8 @@ static bj_status take_line(parser *parser, piece line) {
     line = trim(line);
     if (line.length == 0)
         return BJ_OK;
+    if (parser->matrix)
+        return take_cells(parser, line);
     piece rest = line;
     double x = (double)parser->rows->count + 1, y = 0;
     bool x_here = parser->singles || parse_field(take_field(&rest), &x);
@@ -122,13 +157,34 @@ static bj_status take_line(parser *parser, piece line) {
         return refuse_line(parser, parser->singles ? "a positive number" : "two positive numbers", line);
     if (!is_usable(x) || !is_usable(y))
         return refuse_line(parser, "numbers from 1e-30 to 1e30", line);
-    return add_row(parser, x, y);
+    return add_row(parser, 0, x, y);
+}
+
+/* A lower triangle whose first row, which has nothing, was left out: all rows are one further down. */
+static bj_status finish_matrix(const parser *parser) {
+    bj_csv_rows *rows = parser->rows;
+    size_t size = parser->matrix_rows;
+    bool below = true, diagonal = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        below = below && rows->x[i] <= rows->row[i];
+        diagonal = diagonal || rows->x[i] == rows->row[i];
+    }
+    size += below && diagonal;
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->row[i] += below && diagonal ? 1 : 0;
+        if (rows->x[i] >= (double)size)
+            return bj_base_set_error(parser->error, BJ_ERR_INPUT,
+                                     "%.200s: expected a square matrix, found column %.0f of %zu rows", parser->name,
+                                     rows->x[i] + 1, size);
+    }
+    return BJ_OK;
 }
 
 bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,
                            bj_error *error) {
     *rows = (bj_csv_rows){0};
-    parser parser = {.name = name, .singles = kind == BJ_CSV_SINGLES, .rows = rows, .error = error};
+    parser parser = {
+        .name = name, .singles = kind == BJ_CSV_SINGLES, .matrix = kind == BJ_CSV_MATRIX, .rows = rows, .error = error};
     const char *end = text + length;
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         text += 3;
@@ -142,7 +198,12 @@ bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj
     }
     if (status == BJ_OK && rows->count == 0)
         status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s:%zu: expected rows of %s, found none", name,
-                                   parser.line > 0 ? parser.line : 1, parser.singles ? "one number" : "two numbers");
+                                   parser.line > 0 ? parser.line : 1,
+                                   parser.singles  ? "one number"
+                                   : parser.matrix ? "a matrix"
+                                                   : "two numbers");
+    if (status == BJ_OK && parser.matrix)
+        status = finish_matrix(&parser);
     if (status != BJ_OK)
         bj_cli_free_csv(rows);
     return status;
@@ -163,5 +224,6 @@ bj_status bj_cli_read_csv(const char *path, bj_csv_kind kind, bj_csv_rows *rows,
 void bj_cli_free_csv(bj_csv_rows *rows) {
     free(rows->x);
     free(rows->y);
+    free(rows->row);
     *rows = (bj_csv_rows){0};
 }

@@ -23,6 +23,7 @@ typedef struct {
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
     uint64_t memory_bytes; /* what the probe may map and allocate in all */
     const char *method;    /* as for analyse; some methods want their own walk order */
+    bool all_pairs;        /* every pair of cpus is wanted, however many there are */
     /* 0: samples are empty. Else they hold what this probe measured earlier in the run, and so many rounds more are
      * wanted, of the same points; the seed is another one then. */
     unsigned more_rounds;
@@ -57,7 +58,8 @@ typedef struct {
     const char *const *methods;             /* names that --method takes, default first, NULL-terminated */
     unsigned requires_cpus;                 /* 0: one will do */
     bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
-    double cost_s[BJ_EFFORT_COUNT];         /* rough */
+    double cost_s[BJ_EFFORT_COUNT];         /* rough; of two cpus where several are compared */
+    double cost_cpu_s[BJ_EFFORT_COUNT];     /* what each further cpu adds to it; 0: nothing */
     uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */
     bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);
     bj_status (*analyse)(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
@@ -66,6 +68,7 @@ typedef struct {
     const char *analyze_curve;
     const char *analyze_x_name, *analyze_x_unit;
     bool analyze_one_column; /* rows hold y only, x is their number */
+    bool analyze_matrix;     /* a square or lower triangle: a curve a row, whose number is its attribute `cpu` */
 } bj_probe;
 
 extern const bj_probe *const bj_probes[];

@@ -66,14 +66,25 @@ bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***orde
     return BJ_OK;
 }
 
-void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, uint64_t memory_bytes,
-                             double *seconds, uint64_t *bytes) {
+/* Pairs that a probe of pairs asks for each cpu, unless all are wanted. */
+static const double PAIRS_OF_CPU = 3;
+
+double bj_runner_estimate_probe(const bj_probe *probe, const bj_run_plan *plan, size_t cpu_count) {
+    double further = cpu_count > 2 ? (double)cpu_count - 2 : 0;
+    double times = plan->all_pairs ? fmax((double)cpu_count / 2 / PAIRS_OF_CPU, 1) : 1;
+    return probe->requires_cpus > cpu_count
+               ? 0
+               : probe->cost_s[plan->effort] + probe->cost_cpu_s[plan->effort] * further * times;
+}
+
+void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, size_t cpu_count,
+                             uint64_t memory_bytes, double *seconds, uint64_t *bytes) {
     *seconds = 0;
     *bytes = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t wanted = order[i]->memory_bytes[plan->effort];
         uint64_t peak = wanted < memory_bytes ? wanted : memory_bytes;
-        *seconds += order[i]->cost_s[plan->effort];
+        *seconds += bj_runner_estimate_probe(order[i], plan, cpu_count);
         *bytes = peak > *bytes ? peak : *bytes;
     }
     *seconds = fmin(*seconds, plan->budget_s);

@@ -39,9 +39,8 @@ static double read_elapsed(const run_state *state) {
 /* Never zero, so that shares and estimates are defined for probes that cost nothing: those that call themselves free
  * and those that cannot run here. */
 static double cost_of(const run_state *state, size_t index) {
-    const bj_probe *probe = state->order[index];
-    bool runs = probe->requires_cpus <= state->machine->facts.cpu_count;
-    return fmax(runs ? probe->cost_s[state->plan->effort] : 0, 1e-3) * (state->is_late ? LATE_COST : 1);
+    double cost = bj_runner_estimate_probe(state->order[index], state->plan, state->machine->facts.cpu_count);
+    return fmax(cost, 1e-3) * (state->is_late ? LATE_COST : 1);
 }
 
 /* Of the probes from `first` on, and of what is to come after all. */
@@ -131,6 +130,7 @@ static bj_measure_request make_request(run_state *state, const bj_probe *probe, 
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
         .memory_bytes = memory_for_probe(&state->machine->facts),
         .method = bj_runner_has_method(probe, state->plan->method) ? state->plan->method : NULL,
+        .all_pairs = state->plan->all_pairs,
         .earlier = earlier,
         .report_progress = take_progress,
         .progress_context = state,

@@ -22,6 +22,7 @@ typedef struct {
     double budget_s; /* INFINITY: none */
     uint64_t seed;
     const char *method;   /* NULL: defaults */
+    bool all_pairs;       /* probes that compare cpus compare each with each */
     int cpu;              /* OS number, one of the machine's */
     const char *output;   /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
     unsigned late_rounds; /* so many more of every probe after all have run, then all is analysed again; 0: none */
@@ -34,9 +35,11 @@ typedef struct {
 /* Names resolved, what they need added, in an order that satisfies the needs. *order is the caller's to free. */
 bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***order, size_t *count,
                                  bj_error *error) BJ_WARN_UNUSED;
+/* Rough seconds that one probe takes with so many cpus. */
+double bj_runner_estimate_probe(const bj_probe *probe, const bj_run_plan *plan, size_t cpu_count);
 /* Rough seconds and peak bytes of what the plan would do. */
-void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, uint64_t memory_bytes,
-                             double *seconds, uint64_t *bytes);
+void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, size_t cpu_count,
+                             uint64_t memory_bytes, double *seconds, uint64_t *bytes);
 /* The profile comes with run and environment filled in by the caller and goes with characteristics, curves and
  * probes. BJ_ERR_INTERRUPTED: stopped; what was done is in the profile. A probe that fails does not end the run:
  * its record says so. */

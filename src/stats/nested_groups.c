@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "stats/quantile.h"
 
 /* A level may leave out some items, such as cores that are slower with each other than with anybody; with more than a
  * quarter out it is the odd groups that noise makes. A level has several groups, but for three items, which cannot. */
@@ -125,8 +126,16 @@ static bj_status link_pairs(view *at, bj_error *error) {
  * distribution. */
 typedef struct {
     double *level, *any;
-    size_t draws;
+    size_t draws; /* 0: the limits were known */
+    double limit, any_limit;
 } null_draws;
+
+/* What exceeds it is so rare that it is significant. Sorts the draws. */
+static double find_limit(double *null, size_t draws) {
+    size_t allowed = (size_t)(SIGNIFICANT * (double)(draws + 1)) - 1;
+    bj_stats_sort_samples(null, draws);
+    return null[draws - 1 - allowed];
+}
 
 static double find_p(const double *null, size_t draws, double height) {
     size_t as_high = 0;
@@ -171,7 +180,7 @@ static bj_status draw_null(const view *at, jump *jumps, bj_random *random, null_
     return status;
 }
 
-/* The groups after so many links, numbered from 0. */
+/* The groups after so many links, numbered from 0 in the order of their first items: equal groups, equal numbers. */
 static void take_groups(view *at, size_t links, size_t *group_of, size_t *group_count) {
     size_t covered = 0, groups = 0;
     restart(at);
@@ -179,10 +188,13 @@ static void take_groups(view *at, size_t links, size_t *group_of, size_t *group_
         follow_link(at, i, &covered, &groups);
     *group_count = 0;
     for (size_t i = 0; i < at->count; i++)
-        if (find_root(at->root, i) == i)
-            group_of[i] = (*group_count)++;
-    for (size_t i = 0; i < at->count; i++)
-        group_of[i] = group_of[find_root(at->root, i)];
+        at->size[i] = at->count; /* no number yet */
+    for (size_t i = 0; i < at->count; i++) {
+        size_t *number = &at->size[find_root(at->root, i)];
+        if (*number == at->count)
+            *number = (*group_count)++;
+        group_of[i] = *number;
+    }
 }
 
 /* Whether near pairs lie within groups and far ones between them, but for a few; fills in both means. */
@@ -211,7 +223,7 @@ static const jump *choose_jump(view *at, const jump *jumps, size_t count, const 
                                bj_group_level *level, bool *seen) {
     const jump *chosen = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (jumps[i].rise < LEAST_RISE || find_p(null->level, null->draws, jumps[i].height) > SIGNIFICANT)
+        if (jumps[i].rise < LEAST_RISE || jumps[i].height <= null->limit)
             continue;
         *seen = true;
         if (chosen != NULL && (double)(jumps[i].links - chosen->links) > FEW_LINKS * (double)at->count)
@@ -225,7 +237,7 @@ static const jump *choose_jump(view *at, const jump *jumps, size_t count, const 
     if (chosen != NULL) {
         take_groups(at, chosen->links, group_of, &level->group_count);
         (void)are_cliques(at, chosen->links, group_of, level);
-        level->p = find_p(null->level, null->draws, chosen->height);
+        level->p = null->draws > 0 ? find_p(null->level, null->draws, chosen->height) : NAN;
     }
     return chosen;
 }
@@ -249,30 +261,49 @@ static size_t count_draws(size_t items) {
     return draws > DRAWS_MOST ? DRAWS_MOST : draws < DRAWS_LEAST ? DRAWS_LEAST : (size_t)draws;
 }
 
+/* The limits of this level, drawn or as another nesting of the same pairs had them. */
+static bj_status find_limits(const view *at, jump *jumps, bj_random *random, const bj_nested_groups *like, size_t level,
+                             null_draws *null, bj_error *error) {
+    if (like != NULL) {
+        bool known = level <= like->level_count;
+        *null = (null_draws){.limit = known ? like->limits[level] : INFINITY,
+                             .any_limit = known ? like->any_limits[level] : INFINITY};
+        return BJ_OK;
+    }
+    null->draws = count_draws(at->count);
+    null->level = malloc(2 * null->draws * sizeof *null->level);
+    if (null->level == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", at->count);
+    null->any = null->level + null->draws;
+    BJ_TRY(draw_null(at, jumps, random, null, error));
+    null->limit = find_limit(null->level, null->draws);
+    null->any_limit = find_limit(null->any, null->draws);
+    return BJ_OK;
+}
+
 /* Looks for one level; *found: whether there is one, and the view is of its groups. */
-static bj_status find_level(view *at, bj_random *random, bj_nested_groups *nested, size_t item_count, bool *found,
-                            bj_error *error) {
+static bj_status find_level(view *at, bj_random *random, const bj_nested_groups *like, bj_nested_groups *nested,
+                            size_t item_count, bool *found, bj_error *error) {
     *found = false;
     size_t count = 0;
     double any = 0;
-    null_draws null = {.draws = count_draws(at->count)};
+    null_draws null = {0};
     BJ_TRY(link_pairs(at, error));
     if (at->count < 3 || at->link_count + 1 < at->count)
         return BJ_OK;
     jump *jumps = malloc(at->count * sizeof *jumps);
     size_t *group_of = malloc(at->count * sizeof *group_of);
     bj_group_level level = {.group_of = malloc(item_count * sizeof *level.group_of)};
-    null.level = malloc(2 * null.draws * sizeof *null.level);
     bj_status status = BJ_OK;
-    if (!jumps || !group_of || !level.group_of || !null.level) {
+    if (!jumps || !group_of || !level.group_of)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", at->count);
-    } else {
-        null.any = null.level + null.draws;
-        status = draw_null(at, jumps, random, &null, error);
-    }
+    else
+        status = find_limits(at, jumps, random, like, nested->level_count, &null, error);
     if (status == BJ_OK) {
         list_jumps(at, LEAST_RISE, jumps, &count, &any);
-        nested->not_a_tree = find_p(null.any, null.draws, any) <= SIGNIFICANT;
+        nested->limits[nested->level_count] = null.limit;
+        nested->any_limits[nested->level_count] = null.any_limit;
+        nested->not_a_tree = any > null.any_limit;
         *found = choose_jump(at, jumps, count, &null, group_of, &level, &nested->not_a_tree) != NULL;
     }
     if (*found) {
@@ -291,8 +322,8 @@ static bj_status find_level(view *at, bj_random *random, bj_nested_groups *neste
     return status;
 }
 
-bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
-                               bj_nested_groups *nested, bj_error *error) {
+static bj_status nest(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
+                      const bj_nested_groups *like, bj_nested_groups *nested, bj_error *error) {
     *nested = (bj_nested_groups){0};
     if (item_count < 2 || distance_count == 0)
         return BJ_OK;
@@ -311,7 +342,7 @@ bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, 
         memcpy(at.pairs, distances, distance_count * sizeof *at.pairs);
     bool found = true;
     while (status == BJ_OK && found && nested->level_count < BJ_GROUP_LEVELS_MAX)
-        status = find_level(&at, &random, nested, item_count, &found, error);
+        status = find_level(&at, &random, like, nested, item_count, &found, error);
     free(at.pairs);
     free(at.links);
     free(at.root);
@@ -319,6 +350,16 @@ bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, 
     if (status != BJ_OK)
         bj_stats_free_nested_groups(nested);
     return status;
+}
+
+bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
+                               bj_nested_groups *nested, bj_error *error) {
+    return nest(item_count, distances, distance_count, seed, NULL, nested, error);
+}
+
+bj_status bj_stats_nest_groups_again(size_t item_count, const bj_distance *distances, size_t distance_count,
+                                     const bj_nested_groups *like, bj_nested_groups *nested, bj_error *error) {
+    return nest(item_count, distances, distance_count, 0, like, nested, error);
 }
 
 void bj_stats_free_nested_groups(bj_nested_groups *nested) {

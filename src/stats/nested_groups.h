@@ -16,7 +16,7 @@
 #include "stats/linkage.h"
 
 typedef struct {
-    size_t *group_of; /* by item; an item that stands alone has a group of its own */
+    size_t *group_of; /* by item, numbered as they first come; one that stands alone has a group of its own */
     size_t group_count;
     double inside, across; /* mean distance within groups (but not within those of the level before), and between */
     double p;              /* share of shuffles that jump as far */
@@ -28,9 +28,17 @@ typedef struct {
     bj_group_level levels[BJ_GROUP_LEVELS_MAX]; /* from the innermost */
     size_t level_count;
     bool not_a_tree; /* what the outermost groups (or all items) are to each other has structure, but no cliques */
+    /* Of each level, and of the search beyond the last: what a jump must exceed not to be noise, as a level of groups
+     * and as structure of any kind. */
+    double limits[BJ_GROUP_LEVELS_MAX + 1], any_limits[BJ_GROUP_LEVELS_MAX + 1];
 } bj_nested_groups;
 
 /* `distances` are natural logarithms. */
 bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
                                bj_nested_groups *nested, bj_error *error) BJ_WARN_UNUSED;
+/* The same for other distances of the same pairs, as resamples have them: the limits are those of `like`, which cost
+ * nearly all of the time to find. p is NaN. */
+bj_status bj_stats_nest_groups_again(size_t item_count, const bj_distance *distances, size_t distance_count,
+                                     const bj_nested_groups *like, bj_nested_groups *nested,
+                                     bj_error *error) BJ_WARN_UNUSED;
 void bj_stats_free_nested_groups(bj_nested_groups *nested);

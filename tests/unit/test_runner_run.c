@@ -268,10 +268,18 @@ static void costs_add_up_and_memory_does_not(void **state) {
     const bj_probe *order[] = {&alpha, &beta};
     double seconds;
     uint64_t bytes;
-    bj_runner_estimate_cost(order, 2, &plan, 1000, &seconds, &bytes);
+    bj_runner_estimate_cost(order, 2, &plan, 1, 1000, &seconds, &bytes);
     assert_true(seconds == 4 && bytes == 1000);
+    bj_probe wide = alpha;
+    for (int effort = 0; effort < BJ_EFFORT_COUNT; effort++)
+        wide.cost_cpu_s[effort] = 0.5;
+    double alone = bj_runner_estimate_probe(&wide, &plan, 2);
+    assert_true(bj_runner_estimate_probe(&wide, &plan, 12) == alone + 5);
+    plan.all_pairs = true;
+    assert_true(bj_runner_estimate_probe(&wide, &plan, 12) == alone + 10);
+    plan.all_pairs = false;
     plan.budget_s = 2;
-    bj_runner_estimate_cost(order, 2, &plan, 100000, &seconds, &bytes);
+    bj_runner_estimate_cost(order, 2, &plan, 1, 100000, &seconds, &bytes);
     assert_true(seconds == 2 && bytes == 5000);
 }
 

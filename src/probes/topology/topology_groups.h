@@ -1,0 +1,22 @@
+/* Nested groups of cpus from the pairs that were measured, and how sure they are. Used by the analysis, and by the
+ * measurement to choose what to ask next. */
+#pragma once
+
+#include "probes/topology/topology_samples.h"
+#include "stats/nested_groups.h"
+
+typedef struct {
+    bj_nested_groups nested;   /* levels that confirming pairs contradict are gone */
+    bool not_a_tree;           /* what the outermost groups are to each other is no clique */
+    size_t confirming, astray; /* pairs that were not used for building, and those that contradict */
+} bj_topology_groups;
+
+bj_status bj_topology_find_groups(const bj_topology_data *data, uint64_t seed, bj_topology_groups *groups,
+                                  bj_error *error) BJ_WARN_UNUSED;
+void bj_topology_free_groups(bj_topology_groups *groups);
+/* The share of resamples that give the same groups: of rounds, or where there is but one, of the distances' residuals
+ * around the levels' typical ones. */
+bj_status bj_topology_find_support(const bj_topology_data *data, const bj_topology_groups *groups, uint64_t seed,
+                                   double *support, bj_error *error) BJ_WARN_UNUSED;
+/* The upper end of the one-sided 95% interval of the share of pairs astray. */
+double bj_topology_limit_astray(const bj_topology_groups *groups);

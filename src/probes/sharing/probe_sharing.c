@@ -22,7 +22,7 @@
 /* From so many cpus on each round asks only part of them: fewer rounds have as many samples. */
 #define MANY_CPUS 48u
 
-/* Walks of up to so many places are walked alone each time: 2 MiB of 64-byte lines, some milliseconds. */
+/* On base pages, walks of up to so many places are walked alone each time: 2 MiB of 64-byte lines, some milliseconds. */
 #define PAIRED_PLACES 32768u
 
 typedef struct {
@@ -67,8 +67,8 @@ static bj_status plan_levels(bj_sharing_run *run, bj_error *error) {
         bj_sharing_plan *plan = &run->levels[run->level_count];
         *plan = (bj_sharing_plan){.level = i + 1, .bytes = (size_t)bytes};
         plan->places = plan->bytes / run->grain_bytes;
-        plan->is_paired = plan->places <= PAIRED_PLACES;
         bj_kit_choose_pages(&run->rounds, plan->bytes, run->cpu_count);
+        plan->is_paired = run->rounds.pages == BJ_PAGES_BASE && plan->places <= PAIRED_PLACES;
         plan->most_at_once = bj_kit_count_affordable(&run->rounds, plan->bytes);
         if (plan->most_at_once < 2)
             continue;
@@ -139,7 +139,7 @@ const bj_probe bj_probe_sharing = {
                                         "cpus that share one instance of the level; those with one of their own are "
                                         "left out"},
                                        {0}},
-    .needs = (const char *const[]){"cache", "line", NULL},
+    .needs = (const char *const[]){"cache", "line", "topology", NULL},
     .methods = (const char *const[]){"at_once", "servet", NULL},
     .cost_s = {1.5, 4, 20},
     .memory_bytes = {64u << 20, 64u << 20, 64u << 20},

@@ -6,13 +6,13 @@
 #include <string.h>
 
 /* The most cpus that walk alone in the first round, and in each later one: more say little more. */
-#define ALONE_FIRST 64u
-#define ALONE_LATER 8u
+#define ALONE_FIRST 32u
+#define ALONE_LATER 6u
 /* Of a branch with many parts so many places are walked at once, by two parts at least: which parts is drawn anew each
  * round. */
-#define PLACES_OF_BRANCH 2000000u
+#define PLACES_OF_BRANCH 1200000u
 /* Places walked to sort blocks in a round; what is left is done in the next. All of a machine of some tens of cpus. */
-#define PLACES_TO_SORT 8e6
+#define PLACES_TO_SORT 4e6
 #define REPETITIONS 3u
 /* Times that a block is asked again because of a disturbance. */
 #define ASKED_AGAIN 8u
@@ -111,7 +111,8 @@ static bj_status measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan,
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && i < wanted && status == BJ_OK; i++) {
         double again_ns, ns;
-        status = walk_at_once(run, plan, &order[i], 1, &again_ns, &ns, error);
+        status = walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns,
+                              plan->is_paired ? &ns : NULL, error);
         if (status == BJ_OK)
             status = record_alone(run, plan, SHARING_ALONE, order[i], ns, error);
         if (status == BJ_OK && plan->is_paired)

@@ -321,3 +321,35 @@ size_t bj_kit_list_parts(const bj_near_tree *tree, bj_cpu_run branch, bj_cpu_run
 size_t bj_kit_find_cpu(const bj_near_tree *tree, int cpu) {
     return find_place(tree->cpus, tree->cpu_count, cpu);
 }
+
+static int compare_ints(const void *a, const void *b) {
+    int left = *(const int *)a, right = *(const int *)b;
+    return (left > right) - (left < right);
+}
+
+bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earlier, bj_cpus *opened,
+                           bj_error *error) {
+    *opened = (bj_cpus){.cpus = malloc((count + 1) * sizeof *opened->cpus),
+                        .count = count,
+                        .index_at = malloc((count + 1) * sizeof *opened->index_at)};
+    bj_status status = BJ_OK;
+    if (opened->cpus == NULL || opened->index_at == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    } else if (count > 0) {
+        memcpy(opened->cpus, cpus, count * sizeof *opened->cpus);
+        qsort(opened->cpus, count, sizeof *opened->cpus, compare_ints);
+        status = bj_kit_read_tree(earlier, opened->cpus, count, &opened->tree, error);
+    }
+    for (size_t i = 0; status == BJ_OK && i < count; i++)
+        opened->index_at[bj_kit_find_cpu(&opened->tree, opened->cpus[i])] = i;
+    if (status != BJ_OK)
+        bj_kit_close_cpus(opened);
+    return status;
+}
+
+void bj_kit_close_cpus(bj_cpus *opened) {
+    free(opened->cpus);
+    free(opened->index_at);
+    bj_kit_free_tree(&opened->tree);
+    *opened = (bj_cpus){0};
+}

@@ -32,6 +32,18 @@ size_t bj_kit_list_parts(const bj_near_tree *tree, bj_cpu_run branch, bj_cpu_run
 /* The cpu's place in the tree's order; cpu_count: it has none. */
 size_t bj_kit_find_cpu(const bj_near_tree *tree, int cpu);
 
+/* The cpus of a machine or of a curve, and their tree. */
+typedef struct {
+    int *cpus; /* OS numbers, ascending; elsewhere a cpu is an index of these */
+    size_t count;
+    bj_near_tree tree;
+    size_t *index_at; /* of the cpu at a place of the tree */
+} bj_cpus;
+
+bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earlier, bj_cpus *opened,
+                           bj_error *error) BJ_WARN_UNUSED;
+void bj_kit_close_cpus(bj_cpus *opened);
+
 /* Groups of `count` items: group_of[i] is the lowest item of i's group. */
 void bj_kit_part_all(size_t *group_of, size_t count);
 void bj_kit_join(size_t *group_of, size_t count, size_t a, size_t b);

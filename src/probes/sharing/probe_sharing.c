@@ -32,27 +32,6 @@ typedef struct {
 
 static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 2, 1.5}, {8, 3, 4}, {20, 6, 20}};
 
-static int compare_ints(const void *a, const void *b) {
-    int left = *(const int *)a, right = *(const int *)b;
-    return (left > right) - (left < right);
-}
-
-static bj_status list_cpus(bj_sharing_run *run, bj_error *error) {
-    const bj_measure_request *request = run->rounds.request;
-    const bj_machine_facts *facts = &request->machine->facts;
-    run->cpu_count = facts->cpu_count;
-    run->cpus = malloc((facts->cpu_count + 1) * sizeof *run->cpus);
-    run->index_at = malloc((facts->cpu_count + 1) * sizeof *run->index_at);
-    if (run->cpus == NULL || run->index_at == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", facts->cpu_count);
-    memcpy(run->cpus, facts->cpus, facts->cpu_count * sizeof *run->cpus);
-    qsort(run->cpus, run->cpu_count, sizeof *run->cpus, compare_ints);
-    BJ_TRY(bj_kit_read_tree(request->earlier, run->cpus, run->cpu_count, &run->tree, error));
-    for (size_t i = 0; i < run->cpu_count; i++)
-        run->index_at[bj_kit_find_cpu(&run->tree, run->cpus[i])] = i;
-    return BJ_OK;
-}
-
 /* Levels from the first on, as far as a walk lies inside the level and outside the nearer one. */
 static bj_status plan_levels(bj_sharing_run *run, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
@@ -67,17 +46,17 @@ static bj_status plan_levels(bj_sharing_run *run, bj_error *error) {
         bj_sharing_plan *plan = &run->levels[run->level_count];
         *plan = (bj_sharing_plan){.level = i + 1, .bytes = (size_t)bytes};
         plan->places = plan->bytes / run->grain_bytes;
-        bj_kit_choose_pages(&run->rounds, plan->bytes, run->cpu_count);
+        bj_kit_choose_pages(&run->rounds, plan->bytes, run->all.count);
         plan->is_paired = run->rounds.pages == BJ_PAGES_BASE && plan->places <= PAIRED_PLACES;
         plan->most_at_once = bj_kit_count_affordable(&run->rounds, plan->bytes);
         if (plan->most_at_once < 2)
             continue;
         run->level_count++;
         plan->next_ns = bj_sharing_find_next_ns(request->earlier, i + 1);
-        plan->alone_ns = calloc(run->cpu_count + 1, sizeof *plan->alone_ns);
-        plan->nearer = calloc(run->cpu_count + 1, sizeof *plan->nearer);
+        plan->alone_ns = calloc(run->all.count + 1, sizeof *plan->alone_ns);
+        plan->nearer = calloc(run->all.count + 1, sizeof *plan->nearer);
         if (plan->alone_ns == NULL || plan->nearer == NULL)
-            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->cpu_count);
+            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
     }
     return BJ_OK;
 }
@@ -94,16 +73,15 @@ static void close_run(bj_sharing_run *run) {
         free(run->levels[i].alone_ns);
         free(run->levels[i].nearer);
     }
-    free(run->cpus);
-    free(run->index_at);
-    bj_kit_free_tree(&run->tree);
+    bj_kit_close_cpus(&run->all);
     bj_kit_close_rounds(&run->rounds);
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
     bj_sharing_run run = {.order = BJ_ORDER_RANDOM};
-    if (request->machine->facts.cpu_count < 2)
+    const bj_machine_facts *facts = &request->machine->facts;
+    if (facts->cpu_count < 2)
         return BJ_OK;
     bj_kit_open_rounds(&run.rounds, request, "sharing", samples, RANDOM_PURPOSE);
     double line = bj_kit_find_number(request->earlier, "cache.line_bytes");
@@ -113,11 +91,11 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         run.order = BJ_ORDER_STRIDE_1K;
         run.grain_bytes = 1024;
     }
-    bj_status status = list_cpus(&run, error);
-    bool may_ask = run.is_servet || run.tree.is_known || run.cpu_count <= MOST_WITHOUT_TREE;
+    bj_status status = bj_kit_open_cpus(facts->cpus, facts->cpu_count, request->earlier, &run.all, error);
+    bool may_ask = run.is_servet || run.all.tree.is_known || run.all.count <= MOST_WITHOUT_TREE;
     if (status == BJ_OK && may_ask)
         status = plan_levels(&run, error);
-    bool is_many = run.cpu_count > MANY_CPUS && !run.is_servet;
+    bool is_many = run.all.count > MANY_CPUS && !run.is_servet;
     run.rounds_planned = is_many ? plan->rounds_of_many : plan->rounds;
     bj_round_plan rounds = {.count = run.rounds_planned,
                             .first_round = bj_kit_count_rounds(samples, "sharing.L1.alone"),

@@ -18,7 +18,7 @@
 #define ASKED_AGAIN 8u
 
 static int cpu_at(const bj_sharing_run *run, size_t index) {
-    return run->cpus[index];
+    return run->all.cpus[index];
 }
 
 /* ns of each at once; alone_ns (may be NULL) of each by itself before, in the same frames. */
@@ -98,7 +98,7 @@ static bj_status record_alone(bj_sharing_run *run, const bj_sharing_plan *plan, 
 }
 
 static bj_status measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan, bj_error *error) {
-    size_t count = run->cpu_count, wanted = run->rounds.round == 0 ? ALONE_FIRST : ALONE_LATER;
+    size_t count = run->all.count, wanted = run->rounds.round == 0 ? ALONE_FIRST : ALONE_LATER;
     /* The first level's walks are short, and say which cpus there are. */
     if (run->rounds.round == 0 && plan->level == 1)
         wanted = count;
@@ -129,10 +129,10 @@ static bj_status take_stock(bj_sharing_run *run, bj_sharing_plan *plan, bj_error
     bj_sharing_level read, nearer;
     BJ_TRY(bj_sharing_read_level(run->rounds.samples, plan->level, &read, error));
     plan->threshold = bj_sharing_find_threshold(&read, plan->next_ns);
-    if (read.cpu_count == run->cpu_count)
-        memcpy(plan->alone_ns, read.alone_ns, run->cpu_count * sizeof *plan->alone_ns);
+    if (read.cpu_count == run->all.count)
+        memcpy(plan->alone_ns, read.alone_ns, run->all.count * sizeof *plan->alone_ns);
     bj_sharing_free_level(&read);
-    bj_kit_part_all(plan->nearer, run->cpu_count);
+    bj_kit_part_all(plan->nearer, run->all.count);
     if (plan == run->levels)
         return BJ_OK;
     const bj_sharing_plan *before = plan - 1;
@@ -141,8 +141,8 @@ static bj_status take_stock(bj_sharing_run *run, bj_sharing_plan *plan, bj_error
     bj_status status = BJ_OK;
     if (scratch == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", nearer.rounds);
-    if (status == BJ_OK && nearer.cpu_count == run->cpu_count) {
-        memcpy(plan->nearer, before->nearer, run->cpu_count * sizeof *plan->nearer);
+    if (status == BJ_OK && nearer.cpu_count == run->all.count) {
+        memcpy(plan->nearer, before->nearer, run->all.count * sizeof *plan->nearer);
         bj_sharing_find_groups(&nearer, before->threshold, NULL, nearer.rounds, plan->nearer, scratch);
     }
     free(scratch);
@@ -166,14 +166,14 @@ typedef struct {
 } inquiry;
 
 static size_t draw_cpu(bj_sharing_run *run, bj_cpu_run part) {
-    return run->index_at[part.first + bj_random_below(&run->rounds.random, part.count)];
+    return run->all.index_at[part.first + bj_random_below(&run->rounds.random, part.count)];
 }
 
 /* One cpu of each part, or of some parts drawn at random where all would be too many; none of a part that shares the
  * nearer level with another, since those share this one, too. */
 static size_t draw_from_parts(bj_sharing_run *run, const bj_sharing_plan *plan, bj_cpu_run branch, bj_cpu_run *parts,
                               size_t *who) {
-    size_t part_count = bj_kit_list_parts(&run->tree, branch, parts), count = 0;
+    size_t part_count = bj_kit_list_parts(&run->all.tree, branch, parts), count = 0;
     size_t most = PLACES_OF_BRANCH / plan->places > 2 ? PLACES_OF_BRANCH / plan->places : 2;
     for (size_t i = part_count; i > 1; i--) {
         size_t other = bj_random_below(&run->rounds.random, i);
@@ -225,7 +225,7 @@ static bj_status add_block(bj_sharing_run *run, bj_sharing_plan *plan, bj_cpu_ru
     if (block->items == NULL || block->leaders == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a group of %zu cpus", branch.count);
     for (size_t i = 0; i < branch.count; i++) {
-        size_t group = plan->nearer[run->index_at[branch.first + i]], known = 0;
+        size_t group = plan->nearer[run->all.index_at[branch.first + i]], known = 0;
         while (known < block->item_count && block->items[known] != group)
             known++;
         if (known == block->item_count)
@@ -260,7 +260,7 @@ static bj_status follow_up(bj_sharing_run *run, bj_sharing_plan *plan, const inq
             BJ_TRY(add_block(run, plan, asked->run, error));
             continue;
         }
-        size_t count = bj_kit_list_parts(&run->tree, asked->run, parts);
+        size_t count = bj_kit_list_parts(&run->all.tree, asked->run, parts);
         for (size_t j = 0; j < count; j++)
             if (parts[j].count > 1)
                 next->items[next->count++] = (question){.run = parts[j]};
@@ -281,7 +281,7 @@ static bj_status follow_up(bj_sharing_run *run, bj_sharing_plan *plan, const inq
 }
 
 static bj_status open_inquiry(const bj_sharing_run *run, inquiry *all, bj_error *error) {
-    size_t count = run->cpu_count + 1;
+    size_t count = run->all.count + 1;
     *all = (inquiry){.items = malloc(count * sizeof *all->items),
                      .who = malloc(count * sizeof *all->who),
                      .ratios = malloc(count * sizeof *all->ratios)};
@@ -298,15 +298,15 @@ static void close_inquiry(inquiry *all) {
 
 static bj_status find_blocks(bj_sharing_run *run, bj_sharing_plan *plan, bj_error *error) {
     inquiry now, next = {0};
-    bj_cpu_run *parts = malloc((run->cpu_count + 1) * sizeof *parts);
+    bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
     bj_status status = open_inquiry(run, &now, error);
     if (status == BJ_OK)
         status = open_inquiry(run, &next, error);
     if (parts == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->cpu_count);
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
     bj_sharing_drop_blocks(plan);
     if (status == BJ_OK) {
-        now.items[0] = (question){.run = run->tree.branches[0]};
+        now.items[0] = (question){.run = run->all.tree.branches[0]};
         now.items[0].count = draw_from_parts(run, plan, now.items[0].run, parts, now.who);
         now.count = now.items[0].count > 1;
         /* All of one nearer group: then this level is shared likewise. A lone part is no tree of ours. */
@@ -330,7 +330,7 @@ static bj_status find_blocks(bj_sharing_run *run, bj_sharing_plan *plan, bj_erro
 /* A cpu of the item, at random. */
 static size_t draw_from_item(bj_sharing_run *run, const bj_sharing_plan *plan, size_t item) {
     size_t count = 0, drawn = item;
-    for (size_t i = 0; i < run->cpu_count; i++)
+    for (size_t i = 0; i < run->all.count; i++)
         if (plan->nearer[i] == plan->nearer[item] && bj_random_below(&run->rounds.random, ++count) == 0)
             drawn = i;
     return drawn;
@@ -413,13 +413,13 @@ static bool are_sorted(const bj_sharing_plan *plan) {
 
 /* As much as a round may take, so that all is sorted with the last. */
 static bj_status sort_blocks(bj_sharing_run *run, bj_sharing_plan *plan, bj_error *error) {
-    size_t *who = malloc((run->cpu_count + 1) * sizeof *who);
-    double *ratios = malloc((run->cpu_count + 1) * sizeof *ratios), places = 0;
+    size_t *who = malloc((run->all.count + 1) * sizeof *who);
+    double *ratios = malloc((run->all.count + 1) * sizeof *ratios), places = 0;
     size_t left = run->rounds_planned > run->rounds.round ? run->rounds_planned - run->rounds.round : 1;
     double most = fmax(PLACES_TO_SORT, count_places_to_sort(plan) / (double)left);
     bj_status status = BJ_OK;
     if (who == NULL || ratios == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->cpu_count);
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
     while (status == BJ_OK && !are_sorted(plan) && (places < most || left == 1))
         status = sort_step(run, plan, who, ratios, &places, error);
     free(who);
@@ -430,8 +430,8 @@ static bj_status sort_blocks(bj_sharing_run *run, bj_sharing_plan *plan, bj_erro
 /* ---- Servet's figure 5: all pairs */
 
 static bj_status measure_all_pairs(bj_sharing_run *run, const bj_sharing_plan *plan, bj_error *error) {
-    for (size_t a = 0; a < run->cpu_count; a++)
-        for (size_t b = a + 1; b < run->cpu_count; b++) {
+    for (size_t a = 0; a < run->all.count; a++)
+        for (size_t b = a + 1; b < run->all.count; b++) {
             const size_t who[2] = {a, b};
             double ratios[2];
             BJ_TRY(compare_at_once(run, plan, who, 2, ratios, error));

@@ -35,10 +35,7 @@ typedef struct {
 
 typedef struct {
     bj_rounds rounds;
-    int *cpus; /* OS numbers, ascending */
-    size_t cpu_count;
-    bj_near_tree tree;
-    size_t *index_at; /* of the cpu at a place of the tree */
+    bj_cpus all;
     size_t grain_bytes;
     bj_walk_order order;
     unsigned rounds_planned;

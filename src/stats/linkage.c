@@ -40,7 +40,7 @@ static void join(table *all, size_t a, size_t b) {
     size_t n = all->count;
     all->gone[b] = true;
     for (size_t k = 0; k < n; k++) {
-        if (k == a || all->gone[k])
+        if (k == a || all->gone[k] || all->pairs[b * n + k] == 0) /* of many items most have no distance */
             continue;
         all->sum[a * n + k] = all->sum[k * n + a] += all->sum[b * n + k];
         all->squares[a * n + k] = all->squares[k * n + a] += all->squares[b * n + k];

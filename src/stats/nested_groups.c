@@ -24,7 +24,7 @@ static const double SIGNIFICANT = 0.02;
 static const double ROUNDING = 1e-6;
 /* Draws of the null, fewer for many items, since each costs their square; of still more items a part is drawn. The
  * least can show a chance of 1 in 61. */
-enum { DRAWS_MOST = 199, DRAWS_LEAST = 60, NULL_ITEMS_MOST = 256 };
+enum { DRAWS_MOST = 199, DRAWS_LEAST = 60, NULL_ITEMS_MOST = 128 };
 static const double DRAW_CELLS = 4e6;
 
 /* One level's items with their pairs, and the links between them. */
@@ -261,13 +261,23 @@ static size_t count_draws(size_t items) {
     return draws > DRAWS_MOST ? DRAWS_MOST : draws < DRAWS_LEAST ? DRAWS_LEAST : (size_t)draws;
 }
 
-/* The limits of this level, drawn or as another nesting of the same pairs had them. */
-static bj_status find_limits(const view *at, jump *jumps, bj_random *random, const bj_nested_groups *like, size_t level,
-                             null_draws *null, bj_error *error) {
-    if (like != NULL) {
-        bool known = level <= like->level_count;
-        *null = (null_draws){.limit = known ? like->limits[level] : INFINITY,
-                             .any_limit = known ? like->any_limits[level] : INFINITY};
+/* A nesting in the making. */
+typedef struct {
+    size_t item_count;
+    const bj_distance *distances;
+    size_t distance_count;
+    bj_random random;
+    const bj_nested_groups *like; /* another one of the same pairs, whose limits are taken; NULL: they are drawn */
+    size_t searches;              /* for a level, so far */
+    bj_nested_groups *nested;
+} nesting;
+
+static bj_status find_limits(nesting *all, const view *at, jump *jumps, null_draws *null, bj_error *error) {
+    size_t search = all->searches++;
+    if (all->like != NULL) {
+        bool known = search < all->like->search_count;
+        *null = (null_draws){.limit = known ? all->like->limits[search] : INFINITY,
+                             .any_limit = known ? all->like->any_limits[search] : INFINITY};
         return BJ_OK;
     }
     null->draws = count_draws(at->count);
@@ -275,91 +285,161 @@ static bj_status find_limits(const view *at, jump *jumps, bj_random *random, con
     if (null->level == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", at->count);
     null->any = null->level + null->draws;
-    BJ_TRY(draw_null(at, jumps, random, null, error));
+    BJ_TRY(draw_null(at, jumps, &all->random, null, error));
     null->limit = find_limit(null->level, null->draws);
     null->any_limit = find_limit(null->any, null->draws);
+    if (search < BJ_GROUP_SEARCHES_MAX) {
+        all->nested->limits[search] = null->limit;
+        all->nested->any_limits[search] = null->any_limit;
+        all->nested->search_count = search + 1;
+    }
     return BJ_OK;
 }
 
-/* Looks for one level; *found: whether there is one, and the view is of its groups. */
-static bj_status find_level(view *at, bj_random *random, const bj_nested_groups *like, bj_nested_groups *nested,
-                            size_t item_count, bool *found, bj_error *error) {
-    *found = false;
+/* Looks for one level among the items of the view; group_of has room for them. *structure: whether there is any. */
+static bj_status find_level(nesting *all, view *at, size_t *group_of, bj_group_level *level, bool *found,
+                            bool *structure, bj_error *error) {
+    *found = *structure = false;
+    if (at->count < 3)
+        return BJ_OK;
+    BJ_TRY(link_pairs(at, error));
     size_t count = 0;
     double any = 0;
     null_draws null = {0};
-    BJ_TRY(link_pairs(at, error));
-    if (at->count < 3 || at->link_count + 1 < at->count)
-        return BJ_OK;
     jump *jumps = malloc(at->count * sizeof *jumps);
-    size_t *group_of = malloc(at->count * sizeof *group_of);
-    bj_group_level level = {.group_of = malloc(item_count * sizeof *level.group_of)};
     bj_status status = BJ_OK;
-    if (!jumps || !group_of || !level.group_of)
+    if (jumps == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", at->count);
     else
-        status = find_limits(at, jumps, random, like, nested->level_count, &null, error);
+        status = find_limits(all, at, jumps, &null, error);
     if (status == BJ_OK) {
         list_jumps(at, LEAST_RISE, jumps, &count, &any);
-        nested->limits[nested->level_count] = null.limit;
-        nested->any_limits[nested->level_count] = null.any_limit;
-        nested->not_a_tree = any > null.any_limit;
-        *found = choose_jump(at, jumps, count, &null, group_of, &level, &nested->not_a_tree) != NULL;
-    }
-    if (*found) {
-        const bj_group_level *before = nested->level_count > 0 ? &nested->levels[nested->level_count - 1] : NULL;
-        for (size_t i = 0; i < item_count; i++)
-            level.group_of[i] = group_of[before != NULL ? before->group_of[i] : i];
-        step_out(at, group_of, level.group_count);
-        nested->levels[nested->level_count++] = level;
-        nested->not_a_tree = false;
-    } else {
-        free(level.group_of);
+        *structure = any > null.any_limit;
+        *found = choose_jump(at, jumps, count, &null, group_of, level, structure) != NULL;
     }
     free(null.level);
-    free(group_of);
     free(jumps);
     return status;
 }
 
-static bj_status nest(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
-                      const bj_nested_groups *like, bj_nested_groups *nested, bj_error *error) {
-    *nested = (bj_nested_groups){0};
-    if (item_count < 2 || distance_count == 0)
-        return BJ_OK;
-    bj_random random;
-    bj_random_seed(&random, seed);
-    view at = {.count = item_count,
-               .pairs = malloc(distance_count * sizeof *at.pairs),
-               .pair_count = distance_count,
-               .links = malloc(item_count * sizeof *at.links),
-               .root = malloc(item_count * sizeof *at.root),
-               .size = malloc(item_count * sizeof *at.size)};
-    bj_status status = BJ_OK;
-    if (!at.pairs || !at.links || !at.root || !at.size)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", item_count);
-    else
-        memcpy(at.pairs, distances, distance_count * sizeof *at.pairs);
+/* Makes room for a level at that place; its groups are of the items of the level before. */
+static bj_status insert_level(nesting *all, size_t place, bj_group_level level, const size_t *group_of,
+                              bj_error *error) {
+    bj_nested_groups *nested = all->nested;
+    level.group_of = malloc(all->item_count * sizeof *level.group_of);
+    if (level.group_of == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", all->item_count);
+    for (size_t i = 0; i < all->item_count; i++)
+        level.group_of[i] = group_of[place > 0 ? nested->levels[place - 1].group_of[i] : i];
+    memmove(&nested->levels[place + 1], &nested->levels[place], (nested->level_count - place) * sizeof level);
+    nested->levels[place] = level;
+    nested->level_count++;
+    return BJ_OK;
+}
+
+/* From the inside out. */
+static bj_status find_outwards(nesting *all, view *at, size_t *group_of, bj_error *error) {
+    bj_nested_groups *nested = all->nested;
     bool found = true;
-    while (status == BJ_OK && found && nested->level_count < BJ_GROUP_LEVELS_MAX)
-        status = find_level(&at, &random, like, nested, item_count, &found, error);
+    while (found && nested->level_count < BJ_GROUP_LEVELS_MAX) {
+        bj_group_level level;
+        BJ_TRY(find_level(all, at, group_of, &level, &found, &nested->not_a_tree, error));
+        /* What has no distances to the others makes no level. */
+        found = found && at->link_count + 1 == at->count;
+        nested->not_a_tree = nested->not_a_tree && !found && at->link_count + 1 == at->count;
+        if (!found)
+            break;
+        BJ_TRY(insert_level(all, nested->level_count, level, group_of, error));
+        step_out(at, group_of, level.group_count);
+    }
+    return BJ_OK;
+}
+
+/* The view of what is within the groups of a level: the items are the groups of the level before. */
+static void look_within(const nesting *all, size_t place, view *at) {
+    const bj_nested_groups *nested = all->nested;
+    const size_t *before = place > 0 ? nested->levels[place - 1].group_of : NULL;
+    at->count = place > 0 ? nested->levels[place - 1].group_count : all->item_count;
+    at->pair_count = 0;
+    for (size_t i = 0; i < all->distance_count; i++) {
+        bj_distance pair = all->distances[i];
+        if (nested->levels[place].group_of[pair.a] != nested->levels[place].group_of[pair.b])
+            continue;
+        pair.a = before != NULL ? before[pair.a] : pair.a;
+        pair.b = before != NULL ? before[pair.b] : pair.b;
+        if (pair.a != pair.b)
+            at->pairs[at->pair_count++] = pair;
+    }
+}
+
+/* Levels that the distances between larger groups had drowned: within those, a smaller rise stands out. */
+static bj_status find_inwards(nesting *all, view *at, size_t *group_of, bj_error *error) {
+    bj_nested_groups *nested = all->nested;
+    for (size_t place = 0; place < nested->level_count && nested->level_count < BJ_GROUP_LEVELS_MAX;) {
+        bj_group_level level;
+        bool found, structure;
+        look_within(all, place, at);
+        if (at->pair_count == 0) {
+            place++;
+            continue;
+        }
+        BJ_TRY(find_level(all, at, group_of, &level, &found, &structure, error));
+        if (!found) {
+            place++;
+            continue;
+        }
+        nested->levels[place].inside = level.across;
+        BJ_TRY(insert_level(all, place, level, group_of, error));
+    }
+    return BJ_OK;
+}
+
+static bj_status nest(nesting *all, bj_error *error) {
+    *all->nested = (bj_nested_groups){0};
+    if (all->item_count < 2 || all->distance_count == 0)
+        return BJ_OK;
+    view at = {.count = all->item_count,
+               .pairs = malloc(all->distance_count * sizeof *at.pairs),
+               .pair_count = all->distance_count,
+               .links = malloc(all->item_count * sizeof *at.links),
+               .root = malloc(all->item_count * sizeof *at.root),
+               .size = malloc(all->item_count * sizeof *at.size)};
+    size_t *group_of = malloc(all->item_count * sizeof *group_of);
+    bj_status status = BJ_OK;
+    if (!at.pairs || !at.links || !at.root || !at.size || !group_of) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to group %zu items", all->item_count);
+    } else {
+        memcpy(at.pairs, all->distances, all->distance_count * sizeof *at.pairs);
+        status = find_outwards(all, &at, group_of, error);
+    }
+    if (status == BJ_OK)
+        status = find_inwards(all, &at, group_of, error);
+    free(group_of);
     free(at.pairs);
     free(at.links);
     free(at.root);
     free(at.size);
     if (status != BJ_OK)
-        bj_stats_free_nested_groups(nested);
+        bj_stats_free_nested_groups(all->nested);
     return status;
 }
 
 bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
                                bj_nested_groups *nested, bj_error *error) {
-    return nest(item_count, distances, distance_count, seed, NULL, nested, error);
+    nesting all = {
+        .item_count = item_count, .distances = distances, .distance_count = distance_count, .nested = nested};
+    bj_random_seed(&all.random, seed);
+    return nest(&all, error);
 }
 
 bj_status bj_stats_nest_groups_again(size_t item_count, const bj_distance *distances, size_t distance_count,
                                      const bj_nested_groups *like, bj_nested_groups *nested, bj_error *error) {
-    return nest(item_count, distances, distance_count, 0, like, nested, error);
+    nesting all = {.item_count = item_count,
+                   .distances = distances,
+                   .distance_count = distance_count,
+                   .like = like,
+                   .nested = nested};
+    return nest(&all, error);
 }
 
 void bj_stats_free_nested_groups(bj_nested_groups *nested) {

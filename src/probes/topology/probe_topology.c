@@ -12,7 +12,6 @@
 #include "probes/topology/topology_groups.h"
 #include "probes/topology/topology_kinds.h"
 #include "probes/topology/topology_run.h"
-#include "probes/topology/topology_tree.h"
 #include "stats/quantile.h"
 
 /* All pairs of up to so many cpus: 630 of them cost less than exploring would save. */
@@ -20,11 +19,17 @@
 /* A sharer's exchange that takes so much longer than those of other sharers is none. */
 #define NO_SHARER 1.5
 
+/* Where more than one in so many is in doubt the group tests failed, and the rows have asked them all. */
+#define FEW_DOUBTFUL 4u
+/* Pairs of pivots for each cpu, where those are needed. */
+#define MOST_PIVOT_PAIRS 4u
+
 static const unsigned rounds_of_effort[BJ_EFFORT_COUNT] = {6, 8, 16};
 
-/* Sharers of a first level are asked by one exchange with their leader; *count leaders remain, in `cpus`. */
-static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, uint32_t *cpus, size_t *count,
-                             bj_error *error) {
+/* Sharers of a first level are asked by one exchange with their leader; *count leaders remain, in `cpus`. What is far
+ * is no sharer, and both are in doubt. */
+static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, bool *in_doubt, uint32_t *cpus,
+                             size_t *count, bj_error *error) {
     double *ns = malloc(2 * run->cpu_count * sizeof *ns);
     size_t sharers = 0;
     bj_status status = BJ_OK;
@@ -38,67 +43,72 @@ static bj_status ask_sharers(bj_topology_run *run, const uint32_t *leader_of, ui
         }
     double usual = bj_stats_median(sorted, sharers);
     *count = 0;
-    for (size_t i = 0; i < run->cpu_count && status == BJ_OK; i++)
-        if (leader_of[i] == i || ns[i] > NO_SHARER * usual)
+    for (size_t i = 0; i < run->cpu_count && status == BJ_OK; i++) {
+        bool shares = leader_of[i] != i && ns[i] <= NO_SHARER * usual;
+        if (leader_of[i] != i && !shares)
+            in_doubt[i] = in_doubt[leader_of[i]] = true;
+        if (!shares)
             cpus[(*count)++] = (uint32_t)i;
+    }
     free(ns);
     return status;
 }
 
-/* What the outermost groups are to each other: all pairs of their first cpus, if that is not too many. */
-static bj_status ask_between_groups(bj_topology_run *run, uint32_t *cpus, bj_error *error) {
+/* Where what was asked so far is no tree, rows of pivots do not tell all: every pivot is asked about every other. Of
+ * many that would be too much, and what remains unknown is said to be. */
+static bj_status ask_pivots(bj_topology_run *run, bj_error *error) {
     bj_topology_data data;
     bj_topology_groups groups = {0};
-    bj_topology_tree tree = {0};
-    size_t *child_of = malloc(run->cpu_count * sizeof *child_of), children = 0, listed = 0;
-    if (child_of == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->cpu_count);
-    bj_status status = bj_topology_gather(run->samples, &data, error);
-    if (status == BJ_OK)
-        status = bj_topology_find_groups(&data, run->request->seed, &groups, error);
-    if (status == BJ_OK)
-        status = bj_topology_plant(&groups.nested, data.cpu_count, &tree, error);
-    if (status == BJ_OK)
-        children = bj_topology_number_children(&tree, 0, child_of);
-    for (size_t i = 0; i < tree.cpu_count; i++)
-        if (child_of[i] == listed)
-            cpus[listed++] = (uint32_t)i;
-    if (status == BJ_OK && children > 2 && children * (children - 1) / 2 <= run->cpu_count)
-        status = bj_topology_ask_everyone(run, cpus, children, BJ_TOPOLOGY_PAIRS, error);
-    bj_topology_fell(&tree);
+    size_t pairs = run->pivot_count * (run->pivot_count - 1) / 2;
+    BJ_TRY(bj_topology_gather(run->samples, &data, error));
+    bj_status status = bj_topology_find_groups(&data, false, run->request->seed, &groups, error);
+    bool no_tree = groups.not_a_tree || groups.astray > 0;
     bj_topology_free_groups(&groups);
     bj_topology_free(&data);
-    free(child_of);
+    if (status == BJ_OK && no_tree && pairs <= MOST_PIVOT_PAIRS * run->cpu_count)
+        status = bj_topology_ask_everyone(run, run->pivots, run->pivot_count, BJ_TOPOLOGY_PAIRS, error);
     return status;
+}
+
+/* A few whose sharers were not told: they are among each other. */
+static bj_status ask_doubtful(bj_topology_run *run, const bool *in_doubt, uint32_t *cpus, bj_error *error) {
+    size_t count = 0;
+    for (size_t i = 0; i < run->cpu_count; i++)
+        if (in_doubt[i])
+            cpus[count++] = (uint32_t)i;
+    return count * FEW_DOUBTFUL > run->cpu_count ? BJ_OK
+                                                 : bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
+}
+
+/* Many cpus: `cpus` and `leader_of` have room for all. */
+static bj_status choose_few_pairs(bj_topology_run *run, uint32_t *cpus, uint32_t *leader_of, bool *in_doubt,
+                                  bj_error *error) {
+    size_t count = 0;
+    BJ_TRY(bj_topology_find_sharers(run, leader_of, in_doubt, error));
+    BJ_TRY(ask_sharers(run, leader_of, in_doubt, cpus, &count, error));
+    BJ_TRY(bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error));
+    /* Sharers of a second level that no row showed: their pivots stood alone. */
+    BJ_TRY(bj_topology_find_crowded(run, cpus, &count, error));
+    BJ_TRY(bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error));
+    BJ_TRY(ask_doubtful(run, in_doubt, cpus, error));
+    BJ_TRY(bj_topology_confirm(run, run->cpu_count / 2, error));
+    return ask_pivots(run, error);
 }
 
 static bj_status choose_pairs(bj_topology_run *run, bj_error *error) {
     size_t count = run->cpu_count;
     uint32_t *cpus = malloc(2 * count * sizeof *cpus);
-    if (cpus == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    for (size_t i = 0; i < count; i++)
-        cpus[i] = (uint32_t)i;
+    bool *in_doubt = malloc(count * sizeof *in_doubt);
     bj_status status = BJ_OK;
-    if (count <= FEW_CPUS || run->request->all_pairs) {
+    for (size_t i = 0; i < count && cpus != NULL; i++)
+        cpus[i] = (uint32_t)i;
+    if (cpus == NULL || in_doubt == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    else if (count <= FEW_CPUS || run->request->all_pairs)
         status = bj_topology_ask_everyone(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-        free(cpus);
-        return status;
-    }
-    status = bj_topology_find_sharers(run, cpus + count, error);
-    if (status == BJ_OK)
-        status = ask_sharers(run, cpus + count, cpus, &count, error);
-    if (status == BJ_OK)
-        status = bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-    /* Sharers of a second level that no row showed: their pivots stood alone. */
-    if (status == BJ_OK)
-        status = bj_topology_find_crowded(run, cpus, &count, error);
-    if (status == BJ_OK)
-        status = bj_topology_explore(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
-    if (status == BJ_OK)
-        status = bj_topology_confirm(run, run->cpu_count / 2, error);
-    if (status == BJ_OK)
-        status = ask_between_groups(run, cpus, error);
+    else
+        status = choose_few_pairs(run, cpus, cpus + count, in_doubt, error);
+    free(in_doubt);
     free(cpus);
     return status;
 }

@@ -28,22 +28,6 @@ static bj_status refuse_all(bj_answers *answers, size_t count, const char *reaso
     return BJ_OK;
 }
 
-/* How far rounds of a typical pair differ. */
-static bj_status find_scatter(const bj_topology_data *data, double *scatter, bj_error *error) {
-    double *of_pair = malloc((data->first_large + data->rounds + 1) * sizeof *of_pair);
-    if (of_pair == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", data->pair_count);
-    double *values = of_pair + data->first_large;
-    for (size_t i = 0; i < data->first_large; i++) {
-        memcpy(values, data->pairs[i].ns, data->rounds * sizeof *values);
-        size_t count = bj_stats_sort_samples(values, data->rounds);
-        of_pair[i] = bj_stats_quantile_sorted(values, count, 0.9) / bj_stats_quantile_sorted(values, count, 0.1);
-    }
-    *scatter = bj_stats_median(of_pair, data->first_large);
-    free(of_pair);
-    return BJ_OK;
-}
-
 /* By the rule for latencies: what all but a tenth of a sample of pairs earn. */
 static bj_status judge_latencies(const bj_topology_data *data, uint64_t seed, bj_confidence *confidence,
                                  bj_error *error) {
@@ -118,6 +102,9 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
     if (all->data.cpu_count > 2)
         BJ_TRY(bj_topology_find_support(&all->data, &all->groups, seed, &support, error));
     bj_confidence most = limit_tree(&all->data, &all->groups, all->request->from_table);
+    for (size_t i = 0; i < all->picture.tree.count; i++) /* splits of the largest block were measured once */
+        if (all->picture.tree.nodes[i].large)
+            most = bj_kit_least(most, BJ_CONFIDENCE_MEDIUM);
     if (all->data.cpu_count == 2 && !all->request->from_table)
         most = bj_kit_least(most, all->latencies);
     answer->confidence = bj_kit_least(bj_kit_judge_support(support), most);
@@ -219,7 +206,7 @@ static bj_status answer_kinds(const analysis *all, bj_answers *answers, bj_error
 static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error) {
     const bj_analyse_request *request = all->request;
     bool in_ns = request->y_unit_given != NULL && strcmp(request->y_unit_given, "ns") == 0;
-    BJ_TRY(bj_topology_find_groups(&all->data, request->seed, &all->groups, error));
+    BJ_TRY(bj_topology_find_groups(&all->data, request->from_table, request->seed, &all->groups, error));
     all->picture = (bj_topology_picture){.data = &all->data,
                                          .groups = &all->groups,
                                          .distance_factor = !request->from_table ? 1 / LINES_OF_A_TURN
@@ -228,7 +215,7 @@ static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error)
     BJ_TRY(bj_topology_draw(&all->picture, request->seed, error));
     if (request->from_table)
         return answer_tree(all, answers, error);
-    BJ_TRY(find_scatter(&all->data, &all->scatter, error));
+    BJ_TRY(bj_topology_find_scatter(&all->data, &all->scatter, error));
     BJ_TRY(judge_latencies(&all->data, request->seed, &all->latencies, error));
     BJ_TRY(answer_tree(all, answers, error));
     BJ_TRY(answer_pairs(all, answers, error));

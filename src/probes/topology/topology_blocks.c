@@ -15,7 +15,7 @@
 #define REPETITIONS 3u
 /* Larger blocks take so long that one batch is enough. */
 #define LONG_BLOCK_BYTES (1u << 20)
-/* All pairs of so many children, at most; of more, rows of pivots. */
+/* All pairs of so many children, at most; of more, rows of pivots first. */
 #define FEW_CHILDREN 8u
 
 typedef struct {
@@ -113,8 +113,13 @@ static bj_status ask_large(bj_topology_run *run, const bj_topology_tree *tree, s
             cpus[listed++] = (uint32_t)i;
     if (children <= 2)
         return BJ_OK;
-    return children <= FEW_CHILDREN ? bj_topology_ask_everyone(run, cpus, children, BJ_TOPOLOGY_LARGE, error)
-                                    : bj_topology_explore(run, cpus, children, BJ_TOPOLOGY_LARGE, error);
+    size_t before = run->large_asked;
+    if (children > FEW_CHILDREN)
+        BJ_TRY(bj_topology_explore(run, cpus, children, BJ_TOPOLOGY_LARGE, error));
+    bool is_flat = run->large_asked - before == children - 1;
+    return children <= FEW_CHILDREN || (children <= BJ_TOPOLOGY_LARGE_ALL && !is_flat)
+               ? bj_topology_ask_everyone(run, cpus, children, BJ_TOPOLOGY_LARGE, error)
+               : BJ_OK;
 }
 
 /* Nodes in random order, the root first, as long as there is time; who is alike has one chance after the other. */
@@ -165,7 +170,7 @@ bj_status bj_topology_measure_blocks(bj_topology_run *run, bj_error *error) {
     if (run->request->more_rounds > 0) {
         take_up_sweeps(&all, &data);
     } else {
-        status = bj_topology_find_groups(&data, run->request->seed, &groups, error);
+        status = bj_topology_find_groups(&data, false, run->request->seed, &groups, error);
         if (status == BJ_OK)
             status = bj_topology_plant(&groups.nested, data.cpu_count, &tree, error);
         if (status == BJ_OK) {

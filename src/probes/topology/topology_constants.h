@@ -13,6 +13,12 @@
 #define MOST_ASTRAY 0.1
 /* Chance of so many astray where no more than that are: a level is given up only beyond it. */
 #define ASTRAY_CHANCE 0.02
+/* Pairs across the outermost groups that differ by more, from the tenth to nine tenths: hops, not a clique. Cores on
+ * one chip or behind one link stay within 1.4, two hops cost 1.5 times one and more. Less: large chips are called no
+ * tree; more: short rings are called one clique. */
+#define CLIQUE_SPREAD 1.5
+/* And by so many times what rounds of one pair differ. */
+#define OVER_NOISE 2.0
 /* Resamples of the rounds. Fewer of many cpus, since each takes the square of their number: 256 take half a second. */
 #define RESAMPLES_MOST 200.0
 #define RESAMPLES_LEAST 20.0

@@ -53,15 +53,19 @@ bj_status bj_topology_open_run(bj_topology_run *run, const bj_measure_request *r
     bj_kit_open_rounds(&run->rounds, request, "topology", samples, RANDOM_PURPOSE);
     run->cpus = malloc(count * sizeof *run->cpus);
     run->known_ns = malloc(count * count * sizeof *run->known_ns);
-    bool enough = run->cpus != NULL && run->known_ns != NULL;
+    run->pivots = malloc(2 * count * sizeof *run->pivots);
+    bool enough = run->cpus != NULL && run->known_ns != NULL && run->pivots != NULL;
     for (int part = 0; part < BJ_TOPOLOGY_PARTS; part++) {
         run->curve_of[part] = calloc(count, sizeof *run->curve_of[part]);
         enough = enough && run->curve_of[part] != NULL;
     }
     if (!enough)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for pairs of %zu cpus", count);
-    for (size_t i = 0; i < count; i++)
+    run->pivot_of = run->pivots + count;
+    for (size_t i = 0; i < count; i++) {
         run->cpus[i] = facts->cpus[i];
+        run->pivot_of[i] = (uint32_t)i;
+    }
     qsort(run->cpus, count, sizeof *run->cpus, compare_cpus);
     for (size_t i = 0; i < count * count; i++)
         run->known_ns[i] = NAN;
@@ -73,6 +77,7 @@ void bj_topology_close_run(bj_topology_run *run) {
     bj_kit_close_rounds(&run->rounds);
     free(run->cpus);
     free(run->known_ns);
+    free(run->pivots);
     free(run->asked);
     for (int part = 0; part < BJ_TOPOLOGY_PARTS; part++)
         free(run->curve_of[part]);
@@ -178,6 +183,7 @@ bj_status bj_topology_ask(bj_topology_run *run, size_t a, size_t b, bj_topology_
     if (!isnan(*ns))
         return BJ_OK;
     BJ_TRY(time_pair(run, low, high, part, ns, error));
+    run->large_asked += part == BJ_TOPOLOGY_LARGE;
     BJ_TRY(record(run, part, low, high, 0, *ns, error));
     return remember(run, low, high, part, *ns, error);
 }

@@ -73,41 +73,58 @@ static bj_status ask_row(search *all, uint32_t pivot, const uint32_t *others, si
     return BJ_OK;
 }
 
+static void add_pivot(const search *all, uint32_t cpu) {
+    bj_topology_run *run = all->run;
+    for (size_t i = 0; i < run->pivot_count; i++)
+        if (run->pivots[i] == cpu)
+            return;
+    if (all->part == BJ_TOPOLOGY_PAIRS)
+        run->pivots[run->pivot_count++] = cpu;
+}
+
 static bj_status explore_range(search *all, range part, bj_error *error) {
     uint32_t *cpus = all->cpus + part.first;
     size_t chosen = bj_random_below(&all->run->rounds.random, part.count), count = part.count - 1;
     uint32_t pivot = cpus[chosen];
     cpus[chosen] = cpus[0];
     cpus[0] = pivot;
+    add_pivot(all, pivot);
     BJ_TRY(ask_row(all, pivot, cpus + 1, count, error));
     for (size_t i = 0; i < count; i++)
         cpus[1 + i] = all->row[i].cpu;
     for (size_t i = 0, end; i < count; i = end) {
         end = end_class(all->row, i, count);
         range found = {part.first + 1 + i, end - i, all->row[i].ns};
-        if (i == 0)
+        if (i == 0) {
             all->groups[all->group_count++] = found;
-        else if (found.count > 1)
+            for (size_t j = 0; j < end && all->part == BJ_TOPOLOGY_PAIRS; j++)
+                all->run->pivot_of[all->row[j].cpu] = pivot;
+        }
+        if (i > 0 && found.count > 1)
             all->open[all->open_count++] = found;
+        else if (i > 0)
+            add_pivot(all, all->row[i].cpu); /* a group of its own */
     }
     return BJ_OK;
 }
 
-/* A pivot that stands alone takes the nearest of another group for its own: where its nearest are farther than those of
- * others, they are asked by themselves. */
+static int compare_ranges(const void *a, const void *b) {
+    const range *left = a, *right = b;
+    return (left->nearest_ns > right->nearest_ns) - (left->nearest_ns < right->nearest_ns);
+}
+
+/* A pivot that stands alone takes the nearest of another group for its own: where its nearest are farther than usual,
+ * they are asked by themselves. */
 static void open_far_groups(search *all) {
-    double nearest = INFINITY;
-    for (size_t i = 0; i < all->group_count; i++)
-        nearest = fmin(nearest, all->groups[i].nearest_ns);
-    size_t kept = 0;
-    for (size_t i = 0; i < all->group_count; i++) {
-        const range *group = &all->groups[i];
-        if (group->count > 1 && group->nearest_ns > nearest * (1 + SAME_LATENCY))
-            all->open[all->open_count++] = *group;
-        else
-            all->groups[kept++] = *group;
+    if (all->group_count == 0)
+        return;
+    qsort(all->groups, all->group_count, sizeof *all->groups, compare_ranges);
+    double usual = all->groups[all->group_count / 2].nearest_ns;
+    while (all->group_count > 0 && all->groups[all->group_count - 1].nearest_ns > usual * (1 + SAME_LATENCY)) {
+        const range *last = &all->groups[--all->group_count];
+        if (last->count > 1)
+            all->open[all->open_count++] = *last;
     }
-    all->group_count = kept;
 }
 
 bj_status bj_topology_explore(bj_topology_run *run, const uint32_t *cpus, size_t count, bj_topology_part part,
@@ -140,16 +157,28 @@ bj_status bj_topology_explore(bj_topology_run *run, const uint32_t *cpus, size_t
     return status;
 }
 
-bj_status bj_topology_confirm(bj_topology_run *run, size_t count, bj_error *error) {
-    size_t cpus = run->cpu_count, most = 20 * count;
-    for (size_t tries = 0; tries < most && count > 0; tries++) {
-        size_t a = bj_random_below(&run->rounds.random, cpus), b = bj_random_below(&run->rounds.random, cpus);
+/* Asks for one random pair of these that was not asked yet; *found: there was one, as far as a few tries tell. */
+static bj_status ask_random(bj_topology_run *run, const uint32_t *cpus, size_t count, bool *found, bj_error *error) {
+    enum { TRIES = 20 };
+    *found = false;
+    for (unsigned tries = 0; tries < TRIES && !*found && count > 1; tries++) {
+        size_t i = bj_random_below(&run->rounds.random, count), j = bj_random_below(&run->rounds.random, count);
+        size_t a = cpus != NULL ? cpus[i] : i, b = cpus != NULL ? cpus[j] : j;
         double ns;
-        if (a == b || !isnan(run->known_ns[a * cpus + b]))
-            continue;
-        BJ_TRY(bj_topology_ask(run, a, b, BJ_TOPOLOGY_CONFIRM, &ns, error));
-        BJ_TRY(bj_probe_report(run->request, 0.45, error));
-        count--;
+        *found = a != b && isnan(run->known_ns[a * run->cpu_count + b]);
+        if (*found)
+            BJ_TRY(bj_topology_ask(run, a, b, BJ_TOPOLOGY_CONFIRM, &ns, error));
+    }
+    return bj_probe_report(run->request, 0.45, error);
+}
+
+bj_status bj_topology_confirm(bj_topology_run *run, size_t count, bj_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        if (i % 2 == 0)
+            BJ_TRY(ask_random(run, run->pivots, run->pivot_count, &found, error));
+        if (!found)
+            BJ_TRY(ask_random(run, NULL, run->cpu_count, &found, error));
     }
     return BJ_OK;
 }

@@ -2,9 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "probes/topology/topology_constants.h"
+#include "stats/quantile.h"
 
 /* The level at which two cpus come together; the number of levels: only in the root. */
 static size_t meet(const bj_nested_groups *nested, size_t a, size_t b) {
@@ -39,7 +41,7 @@ double bj_topology_limit_astray(const bj_topology_groups *groups) {
 static void count_astray(const bj_nested_groups *nested, const bj_distance *pairs, size_t count, size_t level,
                          size_t *about, size_t *astray) {
     const bj_group_level *one = &nested->levels[level];
-    double middle = (one->inside + one->across) / 2;
+    double next = level + 1 < nested->level_count ? one[1].inside : one->across, middle = (one->inside + next) / 2;
     *about = *astray = 0;
     for (size_t i = 0; i < count; i++) {
         size_t at = meet(nested, pairs[i].a, pairs[i].b);
@@ -60,7 +62,7 @@ static void drop_contradicted(bj_topology_groups *groups, const bj_distance *pai
         for (size_t above = level; above < nested->level_count; above++)
             free(nested->levels[above].group_of);
         nested->level_count = level;
-        groups->not_a_tree = true;
+        groups->given_up = groups->not_a_tree = true;
     }
     groups->confirming = count;
     groups->astray = 0;
@@ -71,8 +73,44 @@ static void drop_contradicted(bj_topology_groups *groups, const bj_distance *pai
     }
 }
 
-bj_status bj_topology_find_groups(const bj_topology_data *data, uint64_t seed, bj_topology_groups *groups,
-                                  bj_error *error) {
+/* From the tenth to nine tenths, as a factor. Sorts the values. */
+static double find_spread(double *values, size_t count) {
+    count = bj_stats_sort_samples(values, count);
+    return bj_stats_quantile_sorted(values, count, 0.9) / bj_stats_quantile_sorted(values, count, 0.1);
+}
+
+bj_status bj_topology_find_scatter(const bj_topology_data *data, double *scatter, bj_error *error) {
+    double *of_pair = malloc((data->first_large + data->rounds + 1) * sizeof *of_pair);
+    if (of_pair == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", data->pair_count);
+    double *values = of_pair + data->first_large;
+    for (size_t i = 0; i < data->first_large; i++) {
+        memcpy(values, data->pairs[i].ns, data->rounds * sizeof *values);
+        of_pair[i] = find_spread(values, data->rounds);
+    }
+    *scatter = bj_stats_median(of_pair, data->first_large);
+    free(of_pair);
+    return BJ_OK;
+}
+
+/* Whether pairs across the outermost groups differ by hops. */
+static bj_status find_hops(const bj_topology_data *data, bj_topology_groups *groups, bj_error *error) {
+    double scatter = 1, *across = malloc((data->pair_count + 1) * sizeof *across);
+    size_t count = 0;
+    if (across == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", data->pair_count);
+    for (size_t i = 0; i < data->first_large; i++)
+        if (meet(&groups->nested, data->pairs[i].a, data->pairs[i].b) == groups->nested.level_count)
+            across[count++] = bj_topology_find_median(data, &data->pairs[i], NULL, 0);
+    double spread = find_spread(across, count);
+    free(across);
+    BJ_TRY(bj_topology_find_scatter(data, &scatter, error));
+    groups->not_a_tree = groups->not_a_tree || (spread > CLIQUE_SPREAD && log(spread) > OVER_NOISE * log(scatter));
+    return BJ_OK;
+}
+
+bj_status bj_topology_find_groups(const bj_topology_data *data, bool from_table, uint64_t seed,
+                                  bj_topology_groups *groups, bj_error *error) {
     *groups = (bj_topology_groups){0};
     bj_distance *pairs = malloc((data->pair_count + 1) * sizeof *pairs);
     if (pairs == NULL)
@@ -83,6 +121,8 @@ bj_status bj_topology_find_groups(const bj_topology_data *data, uint64_t seed, b
         groups->not_a_tree = groups->nested.not_a_tree;
         count = bj_topology_list_distances(data, BJ_TOPOLOGY_CONFIRM, NULL, 0, pairs);
         drop_contradicted(groups, pairs, count);
+        if (!from_table)
+            status = find_hops(data, groups, error);
     }
     free(pairs);
     return status;
@@ -95,8 +135,7 @@ void bj_topology_free_groups(bj_topology_groups *groups) {
 /* Whether another nesting has the same groups; where outer levels were given up, those within them. */
 static bool are_alike(const bj_topology_groups *groups, const bj_nested_groups *b, size_t cpu_count) {
     const bj_nested_groups *a = &groups->nested;
-    bool given_up = groups->not_a_tree && !a->not_a_tree;
-    if (given_up ? b->level_count < a->level_count : b->level_count != a->level_count)
+    if (groups->given_up ? b->level_count < a->level_count : b->level_count != a->level_count)
         return false;
     for (size_t level = 0; level < a->level_count; level++)
         for (size_t i = 0; i < cpu_count; i++)

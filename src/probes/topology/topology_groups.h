@@ -7,13 +7,17 @@
 
 typedef struct {
     bj_nested_groups nested;   /* levels that confirming pairs contradict are gone */
+    bool given_up;             /* some levels are gone */
     bool not_a_tree;           /* what the outermost groups are to each other is no clique */
     size_t confirming, astray; /* pairs that were not used for building, and those that contradict */
 } bj_topology_groups;
 
-bj_status bj_topology_find_groups(const bj_topology_data *data, uint64_t seed, bj_topology_groups *groups,
-                                  bj_error *error) BJ_WARN_UNUSED;
+/* `from_table`: one sample a pair, of which nobody knows how noisy it is. */
+bj_status bj_topology_find_groups(const bj_topology_data *data, bool from_table, uint64_t seed,
+                                  bj_topology_groups *groups, bj_error *error) BJ_WARN_UNUSED;
 void bj_topology_free_groups(bj_topology_groups *groups);
+/* How far rounds of a typical pair differ: from the tenth to nine tenths, as a factor. */
+bj_status bj_topology_find_scatter(const bj_topology_data *data, double *scatter, bj_error *error) BJ_WARN_UNUSED;
 /* The share of resamples that give the same groups: of rounds, or where there is but one, of the distances' residuals
  * around the levels' typical ones. */
 bj_status bj_topology_find_support(const bj_topology_data *data, const bj_topology_groups *groups, uint64_t seed,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "probes/topology/topology_constants.h"
 #include "stats/quantile.h"
 
 /* A number that belongs to a node. */
@@ -64,7 +65,9 @@ static bj_status split_node(bj_topology_picture *picture, size_t node, size_t *c
         if (ns > 0)
             distances[count++] = (bj_distance){child_of[pair->a], child_of[pair->b], log(ns)};
     }
-    if (children < 3 || count + 1 < children)
+    /* Few children were asked about each other all of them, so that a ring is not taken for cliques. */
+    size_t needed = children <= BJ_TOPOLOGY_LARGE_ALL ? children * (children - 1) / 2 : children - 1;
+    if (children < 3 || count < needed)
         return BJ_OK;
     bj_nested_groups nested;
     BJ_TRY(bj_stats_nest_groups(children, distances, count, seed, &nested, error));
@@ -88,7 +91,8 @@ static bj_status split_by_large(bj_topology_picture *picture, uint64_t seed, bj_
     for (size_t i = 0; i < data->pair_count && status == BJ_OK; i++)
         if (data->pairs[i].part == BJ_TOPOLOGY_LARGE)
             asked[bj_topology_meet(&picture->tree, data->pairs[i].a, data->pairs[i].b)] = true;
-    for (size_t node = 0; node < nodes && status == BJ_OK; node++)
+    /* What is no tree at one line would only make cliques of hops. */
+    for (size_t node = picture->groups->not_a_tree ? 1 : 0; node < nodes && status == BJ_OK; node++)
         if (asked[node])
             status = split_node(picture, node, child_of, distances, seed, error);
     free(asked);
@@ -115,13 +119,15 @@ static double find_line_ns(const bj_topology_picture *picture, size_t level, dou
     return count > 0 ? exp(sum / (double)count) / (bytes / data->line_bytes + 1) : NAN;
 }
 
-/* The block at which the levels differ most. */
+/* The smallest block at which the levels differ as much as at any, within what a latency is right. */
 static bj_topology_split_facts compare_levels(const bj_topology_picture *picture, size_t inside, size_t across) {
     const bj_curve *sweep = picture->data->sweep_count > 0 ? picture->data->sweeps[0].curve : NULL;
     bj_topology_split_facts best = {NAN, NAN, NAN};
-    for (size_t x = 0; sweep != NULL && x < sweep->x_count; x++) {
+    double most = 0;
+    for (size_t x = sweep != NULL ? sweep->x_count : 0; x-- > 0;) {
         double near = find_line_ns(picture, inside, sweep->x[x]), far = find_line_ns(picture, across, sweep->x[x]);
-        if (!isnan(near) && !isnan(far) && (isnan(best.block_bytes) || far / near > best.across_ns / best.inside_ns))
+        most = fmax(most, far / near);
+        if (far / near > most * (1 - SAME_LATENCY))
             best = (bj_topology_split_facts){sweep->x[x], near, far};
     }
     return best;

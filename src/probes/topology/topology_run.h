@@ -24,7 +24,11 @@ typedef struct {
     uint32_t *curve_of[BJ_TOPOLOGY_PARTS]; /* by first cpu: the number of its curve + 1; 0: none yet */
     unsigned failures;                     /* exchanges whose partner did not come back */
     size_t at_once;                        /* disjoint pairs that do not disturb each other */
+    size_t large_asked;                    /* pairs at the largest block */
     size_t walks_together;                 /* experiments of many walks */
+    uint32_t *pivots;                      /* that were explored from, one of each group at least */
+    size_t pivot_count;
+    uint32_t *pivot_of; /* by cpu: of its group; itself: none */
 } bj_topology_run;
 
 /* topology_exchange.c: pairs. */
@@ -50,12 +54,15 @@ bj_status bj_topology_ask_everyone(bj_topology_run *run, const uint32_t *cpus, s
 /* Rows of pivots: as many pairs as it takes to put cpus together that are near each other. */
 bj_status bj_topology_explore(bj_topology_run *run, const uint32_t *cpus, size_t count, bj_topology_part part,
                               bj_error *error) BJ_WARN_UNUSED;
-/* Random pairs that were not asked yet. */
+/* Random pairs that were not asked yet, half of them of pivots: rows say nothing of pivots of different classes. */
 bj_status bj_topology_confirm(bj_topology_run *run, size_t count, bj_error *error) BJ_WARN_UNUSED;
 
-/* topology_sharers.c: group tests. leader_of: by cpu, the one that it shares a first level with; itself: none. */
-bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj_error *error) BJ_WARN_UNUSED;
-/* Cpus that are slower when all of them walk two thirds of the second level; *count becomes how many. */
+/* topology_sharers.c: group tests. leader_of: by cpu, the one that it shares a first level with; itself: none. In doubt
+ * are those that saw a sharer and found none. */
+bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bool *in_doubt,
+                                   bj_error *error) BJ_WARN_UNUSED;
+/* Cpus that are slower when all of them walk two thirds of the second level, while the pivot of their group is not:
+ * they share one with others than it. *count becomes how many. */
 bj_status bj_topology_find_crowded(bj_topology_run *run, uint32_t *cpus, size_t *count, bj_error *error) BJ_WARN_UNUSED;
 
 /* topology_kinds_run.c: the yardstick and small walks of each cpu. */

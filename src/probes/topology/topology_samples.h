@@ -14,6 +14,9 @@ typedef enum {
     BJ_TOPOLOGY_PARTS
 } bj_topology_part;
 
+/* Children of a node whose pairs are all measured at the largest block, unless all look alike to one of them. */
+#define BJ_TOPOLOGY_LARGE_ALL 16u
+
 typedef struct {
     size_t a, b; /* of the cpus, a < b */
     bj_topology_part part;

@@ -20,11 +20,14 @@
 /* With a sharer four thirds of the level are walked: a third of the lines misses at least, each at twice the time or
  * more. Noise of the least of some batches stays well below half of that. */
 #define SLOW 1.25
-/* Experiments in all are four times the binary logarithm of the cpus; so many of them are not for codes. */
-#define OTHER_EXPERIMENTS 5.0
+/* Bits of a code beyond what numbers the cpus: one since none may be the complement of another, one so that few codes
+ * are next to each other. Two experiments a bit, and a few for other questions. */
+#define SPARE_BITS 2.0
 /* Cpus that may be slow by chance where no sharers run. */
 #define SLOW_BY_CHANCE 0.02
-/* Of all experiments those in which a cpu of a group of four is slow are 7/8, of eight nearly all. */
+/* A cpu with one sharer is slow in half of the experiments, one of a group of four in 7/8, of eight in nearly all: up
+ * to what share it is taken for one of two, or of four. */
+#define SLOW_SHARE_OF_TWO 0.7
 #define SLOW_SHARE_OF_FOUR 0.94
 /* Walks of a first level on so many cpus to learn what a lone walk of the second takes. */
 #define LONE_WALKS 3u
@@ -137,33 +140,52 @@ static bj_status run_codes(group_test *test, bj_error *error) {
     return BJ_OK;
 }
 
-/* The cpu whose code explains what this one saw; none: its own number. */
+static unsigned count_bits(uint64_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+/* The one cpu whose code explains what this one saw, but for a single disturbed walk; none: its own number. */
 static size_t decode(const group_test *test, size_t cpu) {
     uint64_t all = ((uint64_t)1 << test->bits) - 1, wanted = test->codes[cpu] ^ (~test->seen[cpu] & all);
-    for (size_t i = 0; i < test->run->cpu_count; i++)
-        if (test->codes[i] == wanted)
-            return i;
-    return cpu;
+    size_t best = cpu;
+    unsigned least = 2;
+    for (size_t i = 0; i < test->run->cpu_count && test->seen[cpu] != 0; i++) {
+        unsigned wrong = count_bits(test->codes[i] ^ wanted);
+        if (i == cpu || wrong > least)
+            continue;
+        best = wrong < least ? i : cpu; /* two that explain it alike: neither */
+        least = wrong;
+    }
+    return best;
 }
 
-/* Pairs that name each other. Those that saw a sharer and were not paired are listed in `active`. */
-static void take_pairs(group_test *test, uint32_t *leader_of) {
+/* The share of the experiments with a like bit in which a cpu that has sharers was slow: the median of such cpus, whose
+ * numbers are left in `active`. */
+static double share_slow(group_test *test) {
+    size_t of_count[65] = {0}, below = 0;
     test->active_count = 0;
     for (size_t i = 0; i < test->run->cpu_count; i++) {
-        size_t other = decode(test, i);
-        bool paired = other != i && decode(test, other) == i;
-        leader_of[i] = (uint32_t)(paired && other < i ? other : i);
-        if (!paired && test->seen[i] != 0)
-            test->active[test->active_count++] = (uint32_t)i;
+        if (test->seen[i] == 0)
+            continue;
+        test->active[test->active_count++] = (uint32_t)i;
+        of_count[count_bits(test->seen[i])]++;
     }
+    unsigned count = 0;
+    while (count < test->bits && (below += of_count[count]) * 2 < test->active_count)
+        count++;
+    return (double)count / test->bits;
 }
 
-static double share_slow(const group_test *test) {
-    double slow = 0;
-    for (size_t i = 0; i < test->active_count; i++)
-        for (unsigned bit = 0; bit < test->bits; bit++)
-            slow += (double)(test->seen[test->active[i]] >> bit & 1);
-    return slow / ((double)test->active_count * test->bits);
+/* Pairs that name each other. */
+static void take_pairs(group_test *test, uint32_t *leader_of) {
+    for (size_t i = 0; i < test->run->cpu_count; i++) {
+        size_t other = decode(test, i);
+        if (other < i && decode(test, other) == i)
+            leader_of[i] = (uint32_t)other;
+    }
 }
 
 /* The first of the group that cpu number i of n would be in. */
@@ -188,9 +210,8 @@ static bj_status ask_members(bj_topology_run *run, const uint32_t *cpus, size_t 
     return BJ_OK;
 }
 
-static bj_status try_numbering(group_test *test, uint32_t *leader_of, bj_error *error) {
+static bj_status try_numbering(group_test *test, size_t group, uint32_t *leader_of, bj_error *error) {
     size_t count = test->active_count, slow = 0;
-    size_t group = share_slow(test) > SLOW_SHARE_OF_FOUR ? 8 : 4;
     if (count < group || count % group != 0)
         return BJ_OK;
     uint32_t *cpus = malloc(count * sizeof *cpus);
@@ -229,21 +250,29 @@ static bool know_lone_walks(group_test *test) {
     return true;
 }
 
-bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bj_error *error) {
-    for (size_t i = 0; i < run->cpu_count; i++)
+bj_status bj_topology_find_sharers(bj_topology_run *run, uint32_t *leader_of, bool *in_doubt, bj_error *error) {
+    for (size_t i = 0; i < run->cpu_count; i++) {
         leader_of[i] = (uint32_t)i;
+        in_doubt[i] = false;
+    }
     if (!(run->level_bytes[0] > 0))
         return BJ_OK;
     group_test test;
     bj_status status = open_test(&test, run, run->level_bytes[0], error);
-    test.bits = (unsigned)((4 * log2((double)run->cpu_count) - OTHER_EXPERIMENTS) / 2);
+    test.bits = (unsigned)(ceil(log2((double)run->cpu_count)) + SPARE_BITS);
     if (status == BJ_OK && know_lone_walks(&test)) {
         draw_codes(&test);
         status = run_codes(&test, error);
-        if (status == BJ_OK)
+        double share = share_slow(&test);
+        if (status == BJ_OK && share <= SLOW_SHARE_OF_TWO)
             take_pairs(&test, leader_of);
-        if (status == BJ_OK && test.active_count > 0)
-            status = try_numbering(&test, leader_of, error);
+        else if (status == BJ_OK)
+            status = try_numbering(&test, share > SLOW_SHARE_OF_FOUR ? 8 : 4, leader_of, error);
+        for (size_t i = 0; i < run->cpu_count; i++)
+            in_doubt[i] = test.seen[i] != 0;
+        for (size_t i = 0; i < run->cpu_count; i++)
+            if (leader_of[i] != i)
+                in_doubt[i] = in_doubt[leader_of[i]] = false;
     }
     close_test(&test);
     return status;
@@ -273,7 +302,7 @@ bj_status bj_topology_find_crowded(bj_topology_run *run, uint32_t *cpus, size_t 
     if (status == BJ_OK)
         status = walk_together(&test, error);
     for (size_t i = 0; i < all && status == BJ_OK; i++)
-        if (test.slow[test.active[i]])
+        if (test.slow[test.active[i]] && !test.slow[run->pivot_of[test.active[i]]])
             cpus[crowded++] = test.active[i];
     close_test(&test);
     *count = crowded;

@@ -147,11 +147,12 @@ static void invalidate_nearer(bj_sim_memory_system *memory, const bj_sim_cpu *cp
     const bj_sim_cache_spec *outer = &cpu->spec->caches[level];
     uint64_t first = (uint64_t)line << cpu->caches[level]->shape->line_shift;
     uint64_t first_physical = bj_sim_translate(memory->space, first);
+    size_t from = cpu->position / outer->shared_by * outer->shared_by;
     for (size_t i = 0; i < level; i++) {
-        for (size_t j = 0; j < memory->open_count[i]; j++) {
-            if (memory->open_instances[i][j] / outer->shared_by != cpu->position / outer->shared_by)
+        for (size_t j = from; j < from + outer->shared_by; j++) {
+            bj_sim_cache *cache = &memory->instances[i][j];
+            if (cache->tags == NULL)
                 continue;
-            bj_sim_cache *cache = &memory->instances[i][memory->open_instances[i][j]];
             const bj_sim_cache_shape *shape = cache->shape;
             for (uint64_t at = 0; at < outer->line_bytes; at += UINT64_C(1) << shape->line_shift) {
                 uint32_t set = bj_sim_pick_set(shape, first + at, first_physical + at);

@@ -1,0 +1,302 @@
+#include "probes/contention/contention_levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/contention/contention_constants.h"
+
+/* A class of pairs of about the same rate, as a share of what the two get alone. */
+typedef struct {
+    double sum, least, most;
+    size_t count;
+} rate_class;
+
+typedef struct {
+    const bj_contention_samples *read;
+    const size_t *rounds;
+    size_t round_count;
+    double gap;
+    double *shares; /* of each pair */
+    rate_class *classes;
+    size_t class_count;
+    bj_contention *found;
+} search;
+
+double bj_contention_find_gap(const bj_contention_samples *read) {
+    return fmax(LEAST_GAP, NOISE_SIGMAS * read->sigma); /* LEAST_GAP where sigma is NaN */
+}
+
+static double mean_of(const rate_class *of) {
+    return of->sum / (double)of->count;
+}
+
+static int compare_classes(const void *a, const void *b) {
+    double left = mean_of(a), right = mean_of(b);
+    return (left > right) - (left < right);
+}
+
+/* Classes of bins, the nearest joined until none are nearer than the gap. */
+static void join_near(search *all) {
+    while (all->class_count > 1) {
+        size_t nearest = 0;
+        double least = INFINITY;
+        for (size_t i = 0; i + 1 < all->class_count; i++) {
+            double apart = log(mean_of(&all->classes[i + 1]) / mean_of(&all->classes[i]));
+            nearest = apart < least ? i : nearest;
+            least = fmin(apart, least);
+        }
+        if (least > all->gap)
+            return;
+        rate_class *kept = &all->classes[nearest], *gone = kept + 1;
+        *kept = (rate_class){kept->sum + gone->sum, kept->least, gone->most, kept->count + gone->count};
+        memmove(gone, gone + 1, (all->class_count - nearest - 2) * sizeof *gone);
+        all->class_count--;
+    }
+}
+
+static void add_to_bin(search *all, double share) {
+    double bin = floor(log(share) / BIN);
+    size_t i = 0;
+    while (i < all->class_count && floor(log(all->classes[i].least) / BIN) != bin)
+        i++;
+    if (i == all->class_count)
+        all->classes[all->class_count++] = (rate_class){0, share, share, 0};
+    rate_class *to = &all->classes[i];
+    *to = (rate_class){to->sum + share, fmin(to->least, share), fmax(to->most, share), to->count + 1};
+}
+
+static void find_shares(search *all) {
+    const bj_contention_samples *read = all->read;
+    for (size_t i = 0; i < read->pair_count; i++) {
+        const bj_contention_point *pair = &read->pairs[i];
+        double alone = (read->alone_gbs[pair->a] + read->alone_gbs[pair->b]) / 2;
+        all->shares[i] = bj_contention_find_median(read, pair, all->rounds, all->round_count) / alone;
+        if (!(all->shares[i] > 0))
+            all->shares[i] = 1;
+    }
+}
+
+static void classify(search *all) {
+    find_shares(all);
+    for (size_t i = 0; i < all->read->pair_count; i++)
+        add_to_bin(all, all->shares[i]);
+    qsort(all->classes, all->class_count, sizeof *all->classes, compare_classes);
+    join_near(all);
+}
+
+/* Figure 6: in the order of the pairs, each joins the first rate that is similar to its own. */
+static void classify_first_come(search *all) {
+    find_shares(all);
+    for (size_t i = 0; i < all->read->pair_count; i++) {
+        size_t c = 0;
+        double share = all->shares[i];
+        while (c < all->class_count && fabs(share / all->classes[c].sum - 1) > SERVET_SIMILAR)
+            c++;
+        if (c == all->class_count)
+            all->classes[all->class_count++] = (rate_class){share, share, share, 1};
+        rate_class *to = &all->classes[c];
+        *to = (rate_class){to->sum, fmin(to->least, share), fmax(to->most, share), 1};
+    }
+    qsort(all->classes, all->class_count, sizeof *all->classes, compare_classes);
+}
+
+static void join_parts(const bj_cpus *all, const bj_contention_point *pair, size_t *group_of) {
+    for (int p = 0; p < 2; p++)
+        for (size_t i = 0; i < pair->parts[p].count; i++)
+            bj_kit_join(group_of, all->count, pair->a, all->index_at[pair->parts[p].first + i]);
+}
+
+static void find_largest(const bj_cpus *all, bj_contention_level *level) {
+    level->size = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        size_t size = 0;
+        for (size_t j = i; level->group_of[i] == i && j < all->count; j++)
+            size += level->group_of[j] == i;
+        if (size > level->size) {
+            level->size = size;
+            level->lowest = i;
+        }
+    }
+}
+
+/* Starts as a copy of the level before. NULL: no memory, or too many levels. */
+static bj_contention_level *add_level(search *all, bj_error *error) {
+    size_t count = all->read->all.count;
+    bj_contention *found = all->found;
+    if (found->count == BJ_CONTENTION_LEVELS_MAX)
+        return NULL;
+    bj_contention_level *level = &found->levels[found->count];
+    *level = (bj_contention_level){.group_of = malloc((count + 1) * sizeof *level->group_of), .gbs = NAN};
+    if (level->group_of == NULL) {
+        (void)bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+        return NULL;
+    }
+    if (found->count == 0)
+        bj_kit_part_all(level->group_of, count);
+    else
+        memcpy(level->group_of, level[-1].group_of, count * sizeof *level->group_of);
+    found->count++;
+    return level;
+}
+
+/* The last level counts only if its groups differ from those before. */
+static bool keep_level(search *all) {
+    size_t count = all->read->all.count;
+    bj_contention *found = all->found;
+    bj_contention_level *level = &found->levels[found->count - 1];
+    find_largest(&all->read->all, level);
+    bool is_new = level->size > 1 && (found->count == 1 || memcmp(level->group_of, level[-1].group_of,
+                                                                   count * sizeof *level->group_of) != 0);
+    if (!is_new) {
+        free(level->group_of);
+        found->count--;
+    }
+    return is_new;
+}
+
+static bj_status find_pair_levels(search *all, double limit, bj_error *error) {
+    const bj_contention_samples *read = all->read;
+    for (size_t c = 0; c < all->class_count && mean_of(&all->classes[c]) < limit; c++) {
+        if (all->found->count == BJ_CONTENTION_LEVELS_MAX)
+            break;
+        bj_contention_level *level = add_level(all, error);
+        if (level == NULL)
+            return BJ_ERR_RESOURCE;
+        for (size_t i = 0; i < read->pair_count; i++)
+            if (all->shares[i] <= all->classes[c].most)
+                join_parts(&read->all, &read->pairs[i], level->group_of);
+        level->gbs = mean_of(&all->classes[c]) * read->reference_gbs;
+        (void)keep_level(all);
+    }
+    return BJ_OK;
+}
+
+/* ---- crowds */
+
+static bool is_within(bj_cpu_run inner, bj_cpu_run outer) {
+    return inner.first >= outer.first && inner.first + inner.count <= outer.first + outer.count;
+}
+
+double bj_contention_find_total(const bj_contention_samples *read, bj_cpu_run run, const size_t *rounds,
+                                size_t round_count) {
+    if (run.count == 1)
+        return read->alone_gbs[read->all.index_at[run.first]];
+    for (size_t i = 0; i < read->crowd_count; i++)
+        if (read->crowds[i].branch.first == run.first && read->crowds[i].branch.count == run.count)
+            return bj_contention_find_median(read, &read->crowds[i], rounds, round_count);
+    if (run.count > 2)
+        return NAN;
+    size_t a = read->all.index_at[run.first], b = read->all.index_at[run.first + 1];
+    for (size_t i = 0; i < read->pair_count; i++)
+        if ((read->pairs[i].a == a && read->pairs[i].b == b) || (read->pairs[i].a == b && read->pairs[i].b == a))
+            return 2 * bj_contention_find_median(read, &read->pairs[i], rounds, round_count);
+    return read->alone_gbs[a] + read->alone_gbs[b];
+}
+
+static double find_total(const search *all, bj_cpu_run run) {
+    return bj_contention_find_total(all->read, run, all->rounds, all->round_count);
+}
+
+/* Whether the branch as a whole holds its parts back, and nothing around it does so as much. */
+static bool is_narrow(const search *all, bj_cpu_run branch, bj_cpu_run *parts) {
+    const bj_near_tree *tree = &all->read->all.tree;
+    double total = find_total(all, branch), sum = 0;
+    size_t count = bj_kit_list_parts(tree, branch, parts);
+    for (size_t i = 0; i < count; i++)
+        sum += find_total(all, parts[i]);
+    bool narrow = total < (1 - all->gap) * sum;
+    for (size_t i = 0; narrow && i < tree->branch_count; i++)
+        if (is_within(branch, tree->branches[i]) && tree->branches[i].count > branch.count)
+            narrow = !(find_total(all, tree->branches[i]) <= (1 + all->gap) * total);
+    return narrow;
+}
+
+/* Whether all its cpus are in one group of the outermost level so far. */
+static bool is_known(const search *all, bj_cpu_run branch) {
+    const bj_contention *found = all->found;
+    const bj_cpus *cpus = &all->read->all;
+    if (found->count == 0)
+        return false;
+    const size_t *group_of = found->levels[found->count - 1].group_of;
+    for (size_t i = 1; i < branch.count; i++)
+        if (group_of[cpus->index_at[branch.first + i]] != group_of[cpus->index_at[branch.first]])
+            return false;
+    return true;
+}
+
+static void check_halves(search *all, bj_cpu_run branch) {
+    for (size_t i = 0; i < all->read->half_count; i++) {
+        const bj_contention_point *half = &all->read->halves[i];
+        if (half->branch.first != branch.first || half->branch.count != branch.count)
+            continue;
+        /* The least of the rounds: each has another half. */
+        for (size_t r = 0; r < half->curve->round_count; r++)
+            if (half->curve->rounds[r][half->point] < HALF_LEAST - all->gap)
+                all->found->hides_groups = true;
+    }
+}
+
+/* Branches from the smallest on; those of one size are one level. */
+static bj_status find_crowd_levels(search *all, bj_error *error) {
+    const bj_cpus *cpus = &all->read->all;
+    bj_cpu_run *parts = malloc((cpus->count + 1) * sizeof *parts);
+    if (parts == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", cpus->count);
+    bj_status status = BJ_OK;
+    for (size_t size = 3; size <= cpus->count && status == BJ_OK; size++) {
+        bj_contention_level *level = NULL;
+        for (size_t b = 0; b < cpus->tree.branch_count && status == BJ_OK; b++) {
+            bj_cpu_run branch = cpus->tree.branches[b];
+            if (branch.count != size || is_known(all, branch) || !is_narrow(all, branch, parts))
+                continue;
+            check_halves(all, branch);
+            if (level == NULL && all->found->count < BJ_CONTENTION_LEVELS_MAX) {
+                level = add_level(all, error);
+                status = level != NULL ? BJ_OK : BJ_ERR_RESOURCE;
+            }
+            for (size_t i = 0; level != NULL && i < branch.count; i++)
+                bj_kit_join(level->group_of, cpus->count, cpus->index_at[branch.first],
+                            cpus->index_at[branch.first + i]);
+        }
+        if (level != NULL && status == BJ_OK)
+            (void)keep_level(all);
+    }
+    free(parts);
+    return status;
+}
+
+bj_status bj_contention_find_levels(const bj_contention_samples *read, const size_t *rounds, size_t round_count,
+                                    bool is_servet, bj_contention *found, bj_error *error) {
+    search all = {.read = read,
+                  .rounds = rounds,
+                  .round_count = round_count,
+                  .gap = bj_contention_find_gap(read),
+                  .shares = malloc((read->pair_count + 1) * sizeof *all.shares),
+                  .classes = malloc((read->pair_count + 1) * sizeof *all.classes),
+                  .found = found};
+    *found = (bj_contention){0};
+    bj_status status = BJ_OK;
+    if (all.shares == NULL || all.classes == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", read->pair_count);
+    } else if (is_servet) {
+        classify_first_come(&all);
+        status = find_pair_levels(&all, 1 - SERVET_SIMILAR, error);
+    } else {
+        classify(&all);
+        status = find_pair_levels(&all, 1 - all.gap, error);
+        if (status == BJ_OK)
+            status = find_crowd_levels(&all, error);
+    }
+    free(all.shares);
+    free(all.classes);
+    if (status != BJ_OK)
+        bj_contention_free_levels(found);
+    return status;
+}
+
+void bj_contention_free_levels(bj_contention *found) {
+    for (size_t i = 0; i < found->count; i++)
+        free(found->levels[i].group_of);
+    *found = (bj_contention){0};
+}

@@ -1,0 +1,381 @@
+#include "probes/contention/contention_round.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/contention/contention_constants.h"
+
+#define MIB 1048576.0
+/* The least buffer, where no cache is known: beyond any of today's that no probe saw. */
+#define LEAST_BYTES (4 * MIB)
+#define REPETITIONS 5u
+/* Of all cpus and pairs in the first round; of so many at most in later ones, drawn at random. */
+#define ALONE_LATER 8u
+#define PAIRS_LATER 48u
+/* Branches with up to so many parts have all pairs of parts measured; of more, those of one part with all others and as
+ * many others drawn at random. */
+#define ALL_PAIRS_PARTS 6u
+/* Numbers of cpus of a scaling curve: all up to so many, then a third more each time. */
+#define EVERY_NUMBER 12u
+
+static int cpu_at(const bj_contention_run *run, size_t index) {
+    return run->all.cpus[index];
+}
+
+void bj_contention_choose_buffers(const bj_contention_run *run, const size_t *who, size_t count, size_t *bytes) {
+    for (size_t i = 0; i < count; i++) {
+        double wanted = LEAST_BYTES;
+        for (size_t level = 0; level < run->cache_count; level++) {
+            size_t together = 0;
+            for (size_t j = 0; j < count; j++)
+                together += run->sharers[level][who[j]] == run->sharers[level][who[i]];
+            wanted = fmax(wanted, OVER_CACHE * run->capacity[level] / (double)together);
+        }
+        bytes[i] = (size_t)ceil(wanted / BJ_STREAM_MULTIPLE_BYTES) * BJ_STREAM_MULTIPLE_BYTES;
+    }
+}
+
+/* Whether the probe may use so much memory at once. */
+static bool choose_pages(bj_contention_run *run, const size_t *bytes, size_t count) {
+    size_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    bj_kit_choose_pages(&run->rounds, most, count);
+    return bj_kit_count_affordable(&run->rounds, most) >= count;
+}
+
+bj_status bj_contention_stream(bj_contention_run *run, const size_t *who, size_t count, bj_stream_kind kind,
+                               double *gbs, bool *done, bj_error *error) {
+    bj_partaker *streamers = malloc((count + 1) * sizeof *streamers);
+    size_t *bytes = malloc((count + 1) * sizeof *bytes);
+    bj_status status = BJ_OK;
+    *done = false;
+    if (streamers == NULL || bytes == NULL) {
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
+        goto done;
+    }
+    bj_contention_choose_buffers(run, who, count, bytes);
+    *done = choose_pages(run, bytes, count);
+    if (!*done)
+        goto done;
+    for (size_t i = 0; i < count; i++)
+        streamers[i] = (bj_partaker){cpu_at(run, who[i]), cpu_at(run, who[i]), bytes[i]};
+    bj_party party = {.streamers = streamers, .stream_count = count, .kind = kind, .repetitions = REPETITIONS};
+    status = bj_kit_run_together(&run->rounds, &party, NULL, gbs, error);
+    if (status == BJ_OK)
+        status = bj_probe_report(run->rounds.request, 0, error);
+done:
+    free(bytes);
+    free(streamers);
+    return status;
+}
+
+/* ---- alone and in pairs */
+
+static bj_status measure_alone(bj_contention_run *run, bj_error *error) {
+    const bj_curve_axes axes = {CONTENTION_ALONE, "cpu", "", "bandwidth", "GB/s"};
+    size_t count = run->all.count, wanted = run->rounds.round == 0 ? count : ALONE_LATER;
+    uint32_t *order = malloc((count + 1) * sizeof *order);
+    if (order == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    bj_random_shuffle_u32(&run->rounds.random, order, count);
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < count && i < wanted && status == BJ_OK; i++) {
+        size_t who = order[i];
+        double gbs;
+        bool done;
+        status = bj_contention_stream(run, &who, 1, run->kind, &gbs, &done, error);
+        if (status == BJ_OK && done)
+            status = bj_kit_record(&run->rounds, &axes, cpu_at(run, who), gbs, error);
+    }
+    free(order);
+    return status;
+}
+
+static bj_status add_pair(bj_contention_run *run, bj_cpu_run a, bj_cpu_run b, bj_error *error) {
+    bj_part_pair *grown = realloc(run->pairs, (run->pair_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", run->pair_count);
+    run->pairs = grown;
+    grown[run->pair_count++] = (bj_part_pair){a, b};
+    return BJ_OK;
+}
+
+static bj_status plan_pairs_of(bj_contention_run *run, const bj_cpu_run *parts, size_t count, bj_error *error) {
+    if (count <= ALL_PAIRS_PARTS || run->is_servet) {
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = i + 1; j < count; j++)
+                BJ_TRY(add_pair(run, parts[i], parts[j], error));
+        return BJ_OK;
+    }
+    size_t leader = bj_random_below(&run->rounds.random, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t a = bj_random_below(&run->rounds.random, count), b = bj_random_below(&run->rounds.random, count - 1);
+        if (i != leader)
+            BJ_TRY(add_pair(run, parts[leader], parts[i], error));
+        BJ_TRY(add_pair(run, parts[a], parts[b < a ? b : b + 1], error));
+    }
+    return BJ_OK;
+}
+
+bj_status bj_contention_plan_pairs(bj_contention_run *run, bj_error *error) {
+    const bj_near_tree *tree = &run->all.tree;
+    bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
+    bj_status status = BJ_OK;
+    if (parts == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    if (run->is_servet && status == BJ_OK) {
+        for (size_t i = 0; i < run->all.count; i++)
+            parts[i] = (bj_cpu_run){bj_kit_find_cpu(tree, cpu_at(run, i)), 1};
+        status = plan_pairs_of(run, parts, run->all.count, error);
+    }
+    for (size_t i = 0; i < tree->branch_count && status == BJ_OK && !run->is_servet; i++)
+        status = plan_pairs_of(run, parts, bj_kit_list_parts(tree, tree->branches[i], parts), error);
+    free(parts);
+    return status;
+}
+
+static size_t draw_cpu(bj_contention_run *run, bj_cpu_run part) {
+    return run->all.index_at[part.first + bj_random_below(&run->rounds.random, part.count)];
+}
+
+static bj_status open_curve(bj_contention_run *run, const char *id, const char *kind, const char *x_name,
+                            bj_curve **curve, bj_error *error) {
+    const bj_curve_axes axes = {id, x_name, "", "bandwidth", "GB/s"};
+    BJ_TRY(bj_kit_open_curve(&run->rounds, &axes, curve, error));
+    return bj_data_set_attribute_text(*curve, CONTENTION_KIND, kind, error);
+}
+
+static bj_status measure_pair(bj_contention_run *run, const bj_part_pair *pair, bj_error *error) {
+    size_t who[2] = {draw_cpu(run, pair->a), draw_cpu(run, pair->b)};
+    char id[48];
+    double gbs[2];
+    bool done;
+    bj_curve *curve;
+    BJ_TRY(bj_contention_stream(run, who, 2, run->kind, gbs, &done, error));
+    if (!done)
+        return BJ_OK;
+    snprintf(id, sizeof id, "contention.pair.cpu%d", cpu_at(run, who[0]));
+    BJ_TRY(open_curve(run, id, CONTENTION_PAIR, "cpu", &curve, error));
+    BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPU, cpu_at(run, who[0]), error));
+    return bj_data_record_sample(curve, cpu_at(run, who[1]), run->rounds.round, (gbs[0] + gbs[1]) / 2, error);
+}
+
+static bj_status measure_pairs(bj_contention_run *run, bj_error *error) {
+    uint32_t *order = malloc((run->pair_count + 1) * sizeof *order);
+    if (order == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu pairs", run->pair_count);
+    for (size_t i = 0; i < run->pair_count; i++)
+        order[i] = (uint32_t)i;
+    bj_random_shuffle_u32(&run->rounds.random, order, run->pair_count);
+    size_t wanted = run->rounds.round == 0 || run->is_servet ? run->pair_count : PAIRS_LATER;
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < run->pair_count && i < wanted && status == BJ_OK; i++)
+        status = measure_pair(run, &run->pairs[order[i]], error);
+    free(order);
+    return status;
+}
+
+/* ---- crowds */
+
+static bj_status record_branch(bj_contention_run *run, const char *kind, bj_cpu_run branch, double y, bj_error *error) {
+    char id[48];
+    bj_curve *curve;
+    snprintf(id, sizeof id, "contention.%s.%zu", kind, branch.count);
+    BJ_TRY(open_curve(run, id, kind, "cpu", &curve, error));
+    BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPUS, (double)branch.count, error));
+    return bj_data_record_sample(curve, bj_contention_lowest(&run->all, branch), run->rounds.round, y, error);
+}
+
+/* What these runs of the tree get together. NaN: no memory. */
+static bj_status stream_runs(bj_contention_run *run, const bj_cpu_run *runs, size_t count, double *total,
+                             bj_error *error) {
+    size_t *who = malloc((run->all.count + 1) * sizeof *who), used = 0;
+    double *gbs = malloc((run->all.count + 1) * sizeof *gbs);
+    bj_status status = BJ_OK;
+    bool done = false;
+    if (who == NULL || gbs == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    for (size_t i = 0; status == BJ_OK && i < count; i++)
+        for (size_t j = 0; j < runs[i].count; j++)
+            who[used++] = run->all.index_at[runs[i].first + j];
+    if (status == BJ_OK)
+        status = bj_contention_stream(run, who, used, run->kind, gbs, &done, error);
+    *total = done && status == BJ_OK ? 0 : NAN;
+    for (size_t i = 0; done && status == BJ_OK && i < used; i++)
+        *total += gbs[i];
+    free(who);
+    free(gbs);
+    return status;
+}
+
+static bj_status measure_crowds(bj_contention_run *run, bj_error *error) {
+    const bj_near_tree *tree = &run->all.tree;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        double total = NAN;
+        if (tree->branches[i].count < 3)
+            continue;
+        BJ_TRY(stream_runs(run, &tree->branches[i], 1, &total, error));
+        if (!isnan(total))
+            BJ_TRY(record_branch(run, CONTENTION_CROWD, tree->branches[i], total, error));
+    }
+    return BJ_OK;
+}
+
+/* Half of the parts, drawn at random, beside what they and the whole let expect. */
+static bj_status measure_half(bj_contention_run *run, const bj_contention_samples *read, bj_cpu_run branch,
+                              bj_cpu_run *parts, bj_error *error) {
+    size_t count = bj_kit_list_parts(&run->all.tree, branch, parts);
+    if (count < 4)
+        return BJ_OK;
+    for (size_t i = count; i > 1; i--) {
+        size_t other = bj_random_below(&run->rounds.random, i);
+        bj_cpu_run kept = parts[i - 1];
+        parts[i - 1] = parts[other];
+        parts[other] = kept;
+    }
+    double sum = 0, total;
+    for (size_t i = 0; i < count / 2; i++)
+        sum += bj_contention_find_total(read, parts[i], NULL, 0);
+    BJ_TRY(stream_runs(run, parts, count / 2, &total, error));
+    double share = total / fmin(sum, bj_contention_find_total(read, branch, NULL, 0));
+    return isnan(share) ? BJ_OK : record_branch(run, CONTENTION_HALF, branch, share, error);
+}
+
+static bj_status measure_halves(bj_contention_run *run, const bj_contention_samples *read, bj_error *error) {
+    const bj_near_tree *tree = &run->all.tree;
+    bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
+    if (parts == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    bj_status status = BJ_OK;
+    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
+        status = measure_half(run, read, tree->branches[i], parts, error);
+    free(parts);
+    return status;
+}
+
+/* ---- growing numbers */
+
+/* How many of the chosen are in each branch around a cpu, from the outermost: less is further from them. */
+static int compare_crowding(const bj_contention_run *run, const size_t *chosen_in, size_t a, size_t b) {
+    const bj_near_tree *tree = &run->all.tree;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        /* Branches are sorted from the largest: each depth is met in turn. */
+        bj_cpu_run branch = tree->branches[i];
+        size_t in_a = a >= branch.first && a < branch.first + branch.count ? chosen_in[i] : 0;
+        size_t in_b = b >= branch.first && b < branch.first + branch.count ? chosen_in[i] : 0;
+        if (in_a != in_b)
+            return in_a < in_b ? -1 : 1;
+    }
+    return 0;
+}
+
+/* The group's cpus, each as far from those before as can be: so that inner groups fill evenly. */
+static bj_status spread_group(bj_contention_run *run, const bj_contention_level *level, size_t *order,
+                              bj_error *error) {
+    const bj_near_tree *tree = &run->all.tree;
+    size_t *chosen_in = calloc(tree->branch_count + 1, sizeof *chosen_in);
+    bool *is_chosen = calloc(run->all.count + 1, sizeof *is_chosen);
+    bj_status status = BJ_OK;
+    if (chosen_in == NULL || is_chosen == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    for (size_t n = 0; status == BJ_OK && n < level->size; n++) {
+        size_t best = run->all.count;
+        for (size_t place = 0; place < run->all.count; place++) {
+            if (is_chosen[place] || level->group_of[run->all.index_at[place]] != level->lowest)
+                continue;
+            if (best == run->all.count || compare_crowding(run, chosen_in, place, best) < 0)
+                best = place;
+        }
+        is_chosen[best] = true;
+        order[n] = run->all.index_at[best];
+        for (size_t i = 0; i < tree->branch_count; i++)
+            chosen_in[i] += best >= tree->branches[i].first && best < tree->branches[i].first + tree->branches[i].count;
+    }
+    free(chosen_in);
+    free(is_chosen);
+    return status;
+}
+
+static double first_sample(const bj_curve *curve, size_t point) {
+    size_t round = 0;
+    while (round + 1 < curve->round_count && isnan(curve->rounds[round][point]))
+        round++;
+    return curve->rounds[round][point];
+}
+
+/* The number in the middle between the last that gives less and the first that gives all; 0: there is none. */
+static size_t find_missing_number(const bj_curve *curve) {
+    double most = 0;
+    for (size_t i = 0; curve != NULL && i < curve->x_count; i++)
+        most = fmax(most, first_sample(curve, i));
+    for (size_t i = 1; curve != NULL && i < curve->x_count; i++)
+        if (first_sample(curve, i) >= (1 - AS_GOOD) * most)
+            return curve->x[i] - curve->x[i - 1] > 1 ? (size_t)((curve->x[i] + curve->x[i - 1]) / 2) : 0;
+    return 0;
+}
+
+static bj_status measure_number(bj_contention_run *run, const bj_contention_level *level, const size_t *order,
+                                size_t number, bj_error *error) {
+    char id[48];
+    bj_curve *curve;
+    bool done;
+    double total = 0, *gbs = malloc((number + 1) * sizeof *gbs);
+    if (gbs == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", number);
+    bj_status status = bj_contention_stream(run, order, number, run->kind, gbs, &done, error);
+    for (size_t i = 0; status == BJ_OK && done && i < number; i++)
+        total += gbs[i];
+    free(gbs);
+    if (status != BJ_OK || !done)
+        return status;
+    int lowest = cpu_at(run, level->lowest);
+    snprintf(id, sizeof id, "contention.scaling.cpu%d.%zu", lowest, level->size);
+    BJ_TRY(open_curve(run, id, CONTENTION_SCALING, "cpus", &curve, error));
+    BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPU, lowest, error));
+    BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPUS, (double)level->size, error));
+    return bj_data_record_sample(curve, (double)number, run->rounds.round, total, error);
+}
+
+static bj_status measure_level(bj_contention_run *run, const bj_contention_level *level, bj_error *error) {
+    size_t *order = malloc((run->all.count + 1) * sizeof *order);
+    if (order == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    const bj_curve *curve =
+        bj_contention_find_scaling(run->rounds.samples, cpu_at(run, level->lowest), level->size);
+    size_t missing = find_missing_number(curve);
+    bj_status status = spread_group(run, level, order, error);
+    for (size_t n = 1; n <= level->size && status == BJ_OK;) {
+        status = measure_number(run, level, order, n, error);
+        size_t next = n < EVERY_NUMBER ? n + 1 : n + n / 3;
+        n = n < level->size && next > level->size ? level->size : next;
+    }
+    if (status == BJ_OK && missing > 0 && missing <= level->size)
+        status = measure_number(run, level, order, missing, error);
+    free(order);
+    return status;
+}
+
+bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) {
+    BJ_TRY(measure_alone(run, error));
+    BJ_TRY(measure_pairs(run, error));
+    if (!run->is_servet)
+        BJ_TRY(measure_crowds(run, error));
+    bj_contention_samples read;
+    BJ_TRY(bj_contention_read(run->rounds.samples, run->rounds.request->earlier, &read, error));
+    bj_contention found = {0};
+    bj_status status = BJ_OK;
+    if (read.all.count == run->all.count && !run->is_servet)
+        status = measure_halves(run, &read, error);
+    if (status == BJ_OK && read.all.count == run->all.count)
+        status = bj_contention_find_levels(&read, NULL, 0, run->is_servet, &found, error);
+    for (size_t i = 0; status == BJ_OK && i < found.count; i++)
+        status = measure_level(run, &found.levels[i], error);
+    bj_contention_free_levels(&found);
+    bj_contention_free_samples(&read);
+    return status;
+}

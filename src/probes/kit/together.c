@@ -1,0 +1,165 @@
+#include "probes/kit/together.h"
+
+#include <stdlib.h>
+
+#include "stats/quantile.h"
+
+/* Orders that walkers take in turn: that two visit alike is no trouble, since their frames differ. */
+#define ORDERS 4u
+/* Of what the probe may use, by arenas; the rest is for orders, and the machine's copies of them. */
+#define OF_MEMORY 0.8
+
+static size_t round_up(size_t bytes, size_t multiple) {
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+static size_t mapped_bytes(const bj_rounds *rounds, size_t bytes) {
+    const bj_machine_facts *facts = &rounds->request->machine->facts;
+    return round_up(bytes, rounds->pages == BJ_PAGES_HUGE ? facts->huge_bytes : facts->page_bytes);
+}
+
+void bj_kit_choose_pages(bj_rounds *rounds, size_t bytes, size_t count) {
+    size_t huge_bytes = rounds->request->machine->facts.huge_bytes;
+    double all = huge_bytes > 0 ? (double)round_up(bytes, huge_bytes) * (double)count : 0;
+    bool refused = rounds->pages_fixed && rounds->pages == BJ_PAGES_BASE;
+    if (!refused)
+        rounds->pages = huge_bytes > 0 && all <= OF_MEMORY * (double)rounds->request->memory_bytes ? BJ_PAGES_HUGE
+                                                                                                     : BJ_PAGES_BASE;
+}
+
+size_t bj_kit_count_affordable(const bj_rounds *rounds, size_t bytes) {
+    return (size_t)(OF_MEMORY * (double)rounds->request->memory_bytes / (double)mapped_bytes(rounds, bytes));
+}
+
+/* What a party needs while it lasts. */
+typedef struct {
+    bj_rounds *rounds;
+    const bj_party *party;
+    bj_arena **arenas; /* of the walkers, then of the streamers */
+    size_t arena_count;
+    uint32_t *places[ORDERS];
+    size_t place_count;
+    bj_walk *walks;
+    bj_stream *streams;
+    double *ns, *gbs;
+} gathering;
+
+static bj_status open_arena(gathering *all, const bj_partaker *who, bj_error *error) {
+    bj_rounds *rounds = all->rounds;
+    bj_machine *machine = rounds->request->machine;
+    bj_arena **arena = &all->arenas[all->arena_count];
+    bj_status status = machine->verbs->open_arena(machine, mapped_bytes(rounds, who->bytes), rounds->pages,
+                                                  who->touched_by, arena, error);
+    if (status == BJ_ERR_UNSUPPORTED && rounds->pages == BJ_PAGES_HUGE) {
+        rounds->pages = BJ_PAGES_BASE;
+        rounds->pages_fixed = true;
+        status = machine->verbs->open_arena(machine, mapped_bytes(rounds, who->bytes), rounds->pages, who->touched_by,
+                                            arena, error);
+    }
+    all->arena_count += status == BJ_OK;
+    return status;
+}
+
+/* The order for the i-th walker. */
+static bj_status find_order(gathering *all, size_t i, size_t *found, bj_error *error) {
+    const bj_party *party = all->party;
+    *found = i % ORDERS;
+    if (i >= ORDERS)
+        return BJ_OK;
+    bj_walk_shape shape = {.bytes = party->walkers[i].bytes,
+                           .grain_bytes = party->grain_bytes,
+                           .page_bytes = all->rounds->request->machine->facts.page_bytes};
+    all->place_count = bj_machine_count_places(party->order, &shape);
+    all->places[i] = malloc(all->place_count * sizeof(uint32_t) + 1);
+    if (all->places[i] == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", all->place_count);
+    bj_machine_order_places(party->order, &shape, &all->rounds->random, all->places[i]);
+    return BJ_OK;
+}
+
+static bj_status gather(gathering *all, bj_error *error) {
+    const bj_party *party = all->party;
+    size_t walks = party->walk_count, streams = party->stream_count;
+    all->arenas = calloc(walks + streams + 1, sizeof(bj_arena *));
+    all->walks = calloc(walks + 1, sizeof *all->walks);
+    all->streams = calloc(streams + 1, sizeof *all->streams);
+    all->ns = calloc(walks * party->repetitions + 1, sizeof *all->ns);
+    all->gbs = calloc(streams * party->repetitions + 1, sizeof *all->gbs);
+    if (!all->arenas || !all->walks || !all->streams || !all->ns || !all->gbs)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus at once", walks + streams);
+    for (size_t i = 0; i < walks; i++) {
+        size_t order;
+        BJ_TRY(find_order(all, i, &order, error));
+        BJ_TRY(open_arena(all, &party->walkers[i], error));
+        all->walks[i] = (bj_walk){.arena = all->arenas[i],
+                                  .cpu = party->walkers[i].cpu,
+                                  .places = all->places[order],
+                                  .count = all->place_count};
+    }
+    for (size_t i = 0; i < streams; i++) {
+        BJ_TRY(open_arena(all, &party->streamers[i], error));
+        all->streams[i] = (bj_stream){.arena = all->arenas[walks + i],
+                                      .cpu = party->streamers[i].cpu,
+                                      .kind = party->kind,
+                                      .bytes = party->streamers[i].bytes};
+    }
+    return BJ_OK;
+}
+
+static void disperse(gathering *all) {
+    bj_machine *machine = all->rounds->request->machine;
+    for (size_t i = 0; i < all->arena_count; i++)
+        machine->verbs->close_arena(machine, all->arenas[i]);
+    for (size_t i = 0; i < ORDERS; i++)
+        free(all->places[i]);
+    free(all->arenas);
+    free(all->walks);
+    free(all->streams);
+    free(all->ns);
+    free(all->gbs);
+}
+
+static bj_status run(gathering *all, bj_error *error) {
+    const bj_party *party = all->party;
+    bj_machine *machine = all->rounds->request->machine;
+    bj_walk_effort walk_effort = {.repetitions = party->repetitions};
+    bj_stream_effort stream_effort = {.repetitions = party->repetitions};
+    if (party->walk_count == 0)
+        return machine->verbs->run_streams(machine, all->streams, party->stream_count, &stream_effort, all->gbs, error);
+    if (party->stream_count == 0)
+        return machine->verbs->run_walks(machine, all->walks, party->walk_count, &walk_effort, all->ns, error);
+    bj_mix mix = {.walks = all->walks,
+                  .walk_count = party->walk_count,
+                  .walk_effort = &walk_effort,
+                  .streams = all->streams,
+                  .stream_count = party->stream_count,
+                  .stream_effort = &stream_effort};
+    return machine->verbs->run_mix(machine, &mix, all->ns, all->gbs, error);
+}
+
+static bj_status run_alone(gathering *all, bj_error *error) {
+    const bj_party *party = all->party;
+    bj_machine *machine = all->rounds->request->machine;
+    bj_walk_effort effort = {.repetitions = party->repetitions};
+    for (size_t i = 0; i < party->walk_count; i++) {
+        BJ_TRY(machine->verbs->run_walks(machine, &all->walks[i], 1, &effort, all->ns, error));
+        party->alone_ns[i] = bj_stats_median(all->ns, party->repetitions);
+    }
+    return BJ_OK;
+}
+
+bj_status bj_kit_run_together(bj_rounds *rounds, const bj_party *party, double *walk_ns, double *stream_gbs,
+                              bj_error *error) {
+    gathering all = {.rounds = rounds, .party = party};
+    bj_status status = gather(&all, error);
+    if (status == BJ_OK && party->alone_ns != NULL)
+        status = run_alone(&all, error);
+    if (status == BJ_OK)
+        status = run(&all, error);
+    for (size_t i = 0; status == BJ_OK && i < party->walk_count; i++)
+        walk_ns[i] = bj_stats_median(all.ns + i * party->repetitions, party->repetitions);
+    for (size_t i = 0; status == BJ_OK && i < party->stream_count; i++)
+        stream_gbs[i] = bj_stats_median(all.gbs + i * party->repetitions, party->repetitions);
+    disperse(&all);
+    return status;
+}

@@ -21,8 +21,8 @@
 static const double first_shares[] = {0.3, 0.6, 0.8, 1.0};
 #define NEAREST_SIZES 1.06
 
-static bj_status stream_all(bj_contention_run *run, const char *id, bj_stream_kind kind, const size_t *who,
-                            double *gbs, bj_error *error) {
+static bj_status stream_all(bj_contention_run *run, const char *id, bj_stream_kind kind, const size_t *who, double *gbs,
+                            bj_error *error) {
     const bj_curve_axes axes = {id, "cpus", "", "bandwidth", "GB/s"};
     bool done;
     BJ_TRY(bj_contention_stream(run, who, run->all.count, kind, gbs, &done, error));

@@ -72,8 +72,9 @@ static bj_status answer_size(const bj_curve *curve, const bj_analyse_request *re
     if (status != BJ_OK)
         return status;
     if (isnan(estimate.value))
-        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no size around its share passes a tenth of the way to the "
-                                                      "next level");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "no size around its share passes a tenth of the way to the "
+                      "next level");
     else
         bj_kit_fill_answer(answer, &estimate, BJ_CONFIDENCE_HIGH);
     bj_data_cite_curve(answer, curve->id);

@@ -147,7 +147,7 @@ static bool keep_level(search *all) {
     bj_contention_level *level = &found->levels[found->count - 1];
     find_largest(&all->read->all, level);
     bool is_new = level->size > 1 && (found->count == 1 || memcmp(level->group_of, level[-1].group_of,
-                                                                   count * sizeof *level->group_of) != 0);
+                                                                  count * sizeof *level->group_of) != 0);
     if (!is_new) {
         free(level->group_of);
         found->count--;

@@ -345,8 +345,7 @@ static bj_status measure_level(bj_contention_run *run, const bj_contention_level
     size_t *order = malloc((run->all.count + 1) * sizeof *order);
     if (order == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
-    const bj_curve *curve =
-        bj_contention_find_scaling(run->rounds.samples, cpu_at(run, level->lowest), level->size);
+    const bj_curve *curve = bj_contention_find_scaling(run->rounds.samples, cpu_at(run, level->lowest), level->size);
     size_t missing = find_missing_number(curve);
     bj_status status = spread_group(run, level, order, error);
     for (size_t n = 1; n <= level->size && status == BJ_OK;) {

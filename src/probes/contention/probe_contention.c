@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probes/contention/contention_answer.h"
+#include "probes/contention/contention_constants.h"
 #include "probes/contention/contention_round.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
@@ -93,13 +94,18 @@ const bj_probe bj_probe_contention = {
     .provides =
         (const bj_probe_key[]){
             {"memory.contention", "GB/s", 0, 0,
-             "levels of groups of cpus that get less from memory together than alone, and how each scales"},
-            {"memory.full.read_gbs", "GB/s", 0.0001, 1e5, "bytes that one cpu reads from memory while all do"},
-            {"memory.full.copy_gbs", "GB/s", 0.0001, 1e5, "bytes read plus written of a copy while all copy"},
-            {"memory.full.latency_ns", "ns", 0.1, 1e7, "random access to memory while all others stream"},
+             "levels of groups of cpus that get less from memory together than alone, and how each scales",
+             .tolerance = 0},
+            {"memory.full.read_gbs", "GB/s", 0.0001, 1e5, "bytes that one cpu reads from memory while all do",
+             .tolerance = TOLERANCE},
+            {"memory.full.copy_gbs", "GB/s", 0.0001, 1e5, "bytes read plus written of a copy while all copy",
+             .tolerance = TOLERANCE},
+            {"memory.full.latency_ns", "ns", 0.1, 1e7, "random access to memory while all others stream",
+             .tolerance = TOLERANCE},
             {"cache.L<n>.full.size_bytes", "bytes", 64, 1e12,
-             "effective size of a shared level for one cpu while all walk sets of their own"},
-            {"cache.L<n>.full.latency_ns", "ns", 0.05, 1e6, "its latency meanwhile"},
+             "effective size of a shared level for one cpu while all walk sets of their own",
+             .tolerance = SIZE_TOLERANCE},
+            {"cache.L<n>.full.latency_ns", "ns", 0.05, 1e6, "its latency meanwhile", .tolerance = TOLERANCE},
             {0}},
     .needs = (const char *const[]){"bandwidth", "line", "sharing", "topology", NULL},
     .methods = (const char *const[]){"crowds", "servet", NULL},

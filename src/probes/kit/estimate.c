@@ -251,3 +251,11 @@ void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t cou
         summary->most = fmax(summary->most, value);
     }
 }
+
+size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values) {
+    size_t count = 0;
+    for (size_t r = 0; r < curve->round_count; r++)
+        if (!isnan(curve->rounds[r][point]))
+            values[count++] = curve->rounds[r][point];
+    return count;
+}

@@ -92,3 +92,5 @@ typedef struct {
 bj_status bj_kit_open_summary(bj_point_summary *summary, const bj_curve *curve, bj_error *error) BJ_WARN_UNUSED;
 void bj_kit_close_summary(bj_point_summary *summary);
 void bj_kit_summarise(bj_point_summary *summary, const size_t *index, size_t count, double quantile);
+/* The rounds that have the point, in `values`; how many. */
+size_t bj_kit_list_point(const bj_curve *curve, size_t point, double *values);

@@ -22,7 +22,8 @@
 /* From so many cpus on each round asks only part of them: fewer rounds have as many samples. */
 #define MANY_CPUS 48u
 
-/* On base pages, walks of up to so many places are walked alone each time: 2 MiB of 64-byte lines, some milliseconds. */
+/* On base pages, walks of up to so many places are walked alone each time: 2 MiB of 64-byte lines, some milliseconds.
+ */
 #define PAIRED_PLACES 32768u
 
 typedef struct {
@@ -115,7 +116,8 @@ const bj_probe bj_probe_sharing = {
     .revision = 1,
     .provides = (const bj_probe_key[]){{"cache.L<n>.sharing", "groups", 0, 0,
                                         "cpus that share one instance of the level; those with one of their own are "
-                                        "left out"},
+                                        "left out",
+                                        .tolerance = 0},
                                        {0}},
     .needs = (const char *const[]){"cache", "line", "topology", NULL},
     .methods = (const char *const[]){"at_once", "servet", NULL},

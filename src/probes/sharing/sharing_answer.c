@@ -82,9 +82,9 @@ static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_ans
                                              : "no walk lies inside this level and well outside the nearer one");
     } else {
         memcpy(group_of, a->nearer, read.cpu_count * sizeof *group_of);
-        double threshold = a->is_servet ? SERVET_RATIO
-                                        : bj_sharing_find_threshold(
-                                              &read, bj_sharing_find_next_ns(a->request->earlier, level));
+        double threshold = a->is_servet
+                               ? SERVET_RATIO
+                               : bj_sharing_find_threshold(&read, bj_sharing_find_next_ns(a->request->earlier, level));
         double against = bj_sharing_find_groups(&read, threshold, NULL, read.rounds, group_of, a->scratch);
         if (!were_all_asked(a, &read))
             bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time budget ended before all cpus were asked");

@@ -111,8 +111,8 @@ static bj_status measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan,
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && i < wanted && status == BJ_OK; i++) {
         double again_ns, ns;
-        status = walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns,
-                              plan->is_paired ? &ns : NULL, error);
+        status = walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns, plan->is_paired ? &ns : NULL,
+                              error);
         if (status == BJ_OK)
             status = record_alone(run, plan, SHARING_ALONE, order[i], ns, error);
         if (status == BJ_OK && plan->is_paired)

@@ -1,6 +1,5 @@
-/* Walks on a simulated machine, alone, several, and beside streams. All take turns, access by access and line by line,
- * and share what domains give: the misses of each walk are traffic too. Where the bytes of a stream come from is
- * settled before the walks begin. */
+/* Walks on a simulated machine, alone, several, and beside streams. All take turns and share what domains give: the
+ * misses of each walk are traffic too. Where the bytes of a stream come from is settled before the walks begin. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,20 +73,29 @@ static bj_status share_domains(party *all, bj_error *error) {
     return BJ_OK;
 }
 
-/* The walks' accesses of a batch, and a line of each stream with every one of them. */
+/* The next lines of a stream's pass, which goes round. */
+static void visit_next(const party *all, const bj_sim_streamer *who, size_t count) {
+    size_t lines = bj_sim_count_visited_lines(all->self, who);
+    for (size_t at = all->line; lines > 0 && count > 0;) {
+        size_t first = at % lines, now = lines - first < count ? lines - first : count;
+        bj_sim_visit_stream(all->self, who, first, now);
+        at += now;
+        count -= now;
+    }
+}
+
+/* The walks' accesses of a batch, and a line of each stream with every one of them, in turns. */
 static void advance_all(party *all) {
     if (all->stream_count == 0) {
         bj_sim_advance_walkers(all->self, all->walkers, all->count, all->accesses);
         return;
     }
-    for (size_t step = 0; step < all->accesses[0]; step++, all->line++) {
+    for (size_t done = 0; done < all->accesses[0]; done += BJ_SIM_TURN, all->line += BJ_SIM_TURN) {
+        size_t left = all->accesses[0] - done, now = left < BJ_SIM_TURN ? left : BJ_SIM_TURN;
         for (size_t i = 0; i < all->count; i++)
-            bj_sim_advance_walker(all->self, &all->walkers[i], 1);
-        for (size_t i = 0; i < all->stream_count; i++) {
-            size_t lines = bj_sim_count_visited_lines(all->self, &all->streamers[i]);
-            if (lines > 0)
-                bj_sim_visit_stream(all->self, &all->streamers[i], all->line % lines, 1);
-        }
+            bj_sim_advance_walker(all->self, &all->walkers[i], now);
+        for (size_t i = 0; i < all->stream_count; i++)
+            visit_next(all, &all->streamers[i], now);
     }
 }
 

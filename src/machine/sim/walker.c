@@ -55,17 +55,13 @@ void bj_sim_advance_walker(bj_sim_machine *self, bj_sim_walker *who, size_t acce
 
 /* All walks go on by `accesses[i]`, in turns. */
 void bj_sim_advance_walkers(bj_sim_machine *self, bj_sim_walker *walkers, size_t count, const size_t *accesses) {
-    if (count == 1) {
-        bj_sim_advance_walker(self, walkers, accesses[0]);
-        return;
-    }
-    size_t most = 0;
+    size_t most = 0, turn = count == 1 ? SIZE_MAX : BJ_SIM_TURN;
     for (size_t i = 0; i < count; i++)
         most = accesses[i] > most ? accesses[i] : most;
-    for (size_t step = 0; step < most; step++) {
+    for (size_t done = 0; done < most; done += turn < most - done ? turn : most - done) {
         for (size_t i = 0; i < count; i++) {
-            if (step < accesses[i])
-                bj_sim_advance_walker(self, &walkers[i], 1);
+            size_t left = accesses[i] > done ? accesses[i] - done : 0;
+            bj_sim_advance_walker(self, &walkers[i], left < turn ? left : turn);
         }
     }
 }

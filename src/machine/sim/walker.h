@@ -9,6 +9,9 @@
 
 /* Walks of more places go round no more after the building lap, and are not recorded. */
 enum { BJ_SIM_SHORT_WALK = 65536 };
+/* Accesses of a walk, or lines of a stream, before the next one that runs at once has its turn. Caches see little
+ * difference to one by one, since what meets in a set is chance; the simulator is several times as fast. */
+enum { BJ_SIM_TURN = 32 };
 
 /* What all later laps have in common, once the TLBs and the nearest levels have settled. */
 typedef struct {
@@ -38,7 +41,7 @@ bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool 
 void bj_sim_close_walker(bj_sim_walker *who);
 /* Goes on by so many accesses. */
 void bj_sim_advance_walker(bj_sim_machine *self, bj_sim_walker *who, size_t accesses);
-/* The same of all, access by access in turns. */
+/* The same of all, in turns. */
 void bj_sim_advance_walkers(bj_sim_machine *self, bj_sim_walker *walkers, size_t count, const size_t *accesses);
 /* Writes the chains and warms up; charges the clock. `accesses` and `before` are scratch, one a walk; the latter is
  * left at the start of the last warm lap. */

@@ -76,11 +76,19 @@ static void count_sources(const bj_sim_spec *spec, bj_sim_streamer *who, const b
         who->sources.from[level] *= (double)who->visited_bytes / all;
 }
 
-/* Whether passes over so many bytes find nothing of the last one in any cache. */
-static bool outruns_caches(const bj_sim_spec *spec, const bj_sim_streamer *who) {
-    for (size_t i = 0; who->visited_bytes > 0 && i < spec->cache_count; i++)
-        if ((double)who->visited_bytes < bj_sim_lines_to_wash_out(spec, i) * (double)spec->caches[i].line_bytes)
+/* Whether a pass finds nothing of the last one in any cache: what streams through an instance is its own range and those
+ * of the others who share it, all at one pace. */
+static bool outruns_caches(const bj_sim_streamer *streamers, size_t count, size_t index) {
+    const bj_sim_streamer *who = &streamers[index];
+    const bj_sim_spec *spec = who->cpu->spec;
+    for (size_t i = 0; who->visited_bytes > 0 && i < spec->cache_count; i++) {
+        double bytes = 0;
+        for (size_t j = 0; j < count; j++)
+            if (streamers[j].cpu->caches[i] == who->cpu->caches[i])
+                bytes += (double)streamers[j].visited_bytes;
+        if (bytes < bj_sim_lines_to_wash_out(spec, i) * (double)spec->caches[i].line_bytes)
             return false;
+    }
     return true;
 }
 
@@ -124,7 +132,7 @@ static const bj_sim_stream_sources *find_known(const bj_sim_streamer *who) {
 void bj_sim_find_sources(bj_sim_machine *self, bj_sim_streamer *streamers, size_t count, bj_sim_counts *before) {
     bool all_outrun = true;
     for (size_t i = 0; i < count; i++)
-        all_outrun = all_outrun && outruns_caches(streamers[i].cpu->spec, &streamers[i]);
+        all_outrun = all_outrun && outruns_caches(streamers, count, i);
     bj_arena *arena = streamers[0].stream->arena;
     /* Reading, writing and copying visit a range alike, so a stream alone is visited once a mapping. */
     bool alone = count == 1 && self->spec->neighbour == 0 && streamers[0].visited_bytes > 0;

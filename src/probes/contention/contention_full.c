@@ -12,14 +12,22 @@
 /* Walked at once at most, by whole instances of a level and by one at least: the others would only add time, since
  * they share nothing but memory, which a set of the effective size hardly uses. */
 #define PLACES_AT_ONCE 2000000.0
+/* A walk takes as long as one of so many places at least. */
+#define PLACES_LEAST 60000.0
 #define REPETITIONS 3u
 /* The walk of memory: so many times the last cache. */
 #define OVER_LAST 4.0
+#define LONGEST_LINE 1024.0
 #define MOST_WALK_BYTES (256.0 * 1048576)
 /* Sizes of a level's walks, as shares of what each of its sharers would get; then halfway between the last that fits
  * and the first that does not, round by round. */
-static const double first_shares[] = {0.3, 0.6, 0.8, 1.0};
+static const double first_shares[] = {0.4, 0.6, 0.8, 1.0};
 #define NEAREST_SIZES 1.06
+/* For the latency: the smallest share that frames of base pages fit well, the largest, and how far outside the nearer
+ * levels (a cache that replaces at random keeps a fifth of twice its lines). */
+#define LATENCY_SHARE 0.4
+#define LATENCY_SHARE_MOST 0.6
+#define OVER_NEARER 2.0
 
 static bj_status stream_all(bj_contention_run *run, const char *id, bj_stream_kind kind, const size_t *who, double *gbs,
                             bj_error *error) {
@@ -43,28 +51,29 @@ static bj_status walk_beside_streams(bj_contention_run *run, size_t *who, double
     for (size_t i = 0; i < run->cache_count; i++)
         largest = fmax(largest, run->capacity[i]);
     bj_partaker *party_of = malloc((count + 1) * sizeof *party_of);
-    size_t *bytes = malloc((count + 1) * sizeof *bytes);
+    size_t *bytes = calloc(count + 1, sizeof *bytes);
     bj_status status = BJ_OK;
     if (party_of == NULL || bytes == NULL) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu streams", count);
         goto done;
     }
+    size_t grain_bytes = run->grain_bytes;
+    for (size_t i = 0; i < run->cache_count; i++) {
+        double line = bj_kit_find_number(run->rounds.request->earlier, "cache.L%zu.line_bytes", i + 1);
+        grain_bytes = line > (double)grain_bytes && line <= LONGEST_LINE ? (size_t)line : grain_bytes;
+    }
     bj_contention_choose_buffers(run, who + 1, count - 1, bytes + 1);
     bytes[0] = (size_t)fmin(OVER_LAST * largest, MOST_WALK_BYTES);
-    size_t most = bytes[0];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         party_of[i] = (bj_partaker){run->all.cpus[who[i]], run->all.cpus[who[i]], bytes[i]};
-        most = bytes[i] > most ? bytes[i] : most;
-    }
-    bj_kit_choose_pages(&run->rounds, most, count);
-    if (bj_kit_count_affordable(&run->rounds, most) < count || bytes[0] < run->grain_bytes)
+    if (bytes[0] < grain_bytes || !bj_kit_choose_pages_for(&run->rounds, party_of, count))
         goto done;
     bj_party party = {.walkers = party_of,
                       .walk_count = 1,
                       .streamers = party_of + 1,
                       .stream_count = count - 1,
                       .order = BJ_ORDER_RANDOM,
-                      .grain_bytes = run->grain_bytes,
+                      .grain_bytes = grain_bytes,
                       .kind = BJ_STREAM_READ,
                       .repetitions = REPETITIONS};
     status = bj_kit_run_together(&run->rounds, &party, &ns, gbs, error);
@@ -93,7 +102,7 @@ static size_t list_walkers(const bj_contention_run *run, size_t level, size_t me
         if ((turn > 0 && group == first) || run->sharers[level][group] != group)
             continue;
         size_t size = count_sharers(run, level, group);
-        if (count > 0 && (double)(count + size) * places > PLACES_AT_ONCE)
+        if (count > 0 && (double)(count + size) * fmax(places, PLACES_LEAST) > PLACES_AT_ONCE)
             continue;
         for (size_t i = 0; i < run->all.count; i++)
             if (run->sharers[level][i] == group)
@@ -134,6 +143,16 @@ static bj_status walk_all(bj_contention_run *run, size_t level, size_t measured,
     return bj_probe_report(run->rounds.request, 0, error);
 }
 
+/* The size at which a level's own latency shows: well outside what nearer levels have for each cpu, inside its share of
+ * this one. 0: there is none. */
+static double choose_latency_bytes(const bj_contention_run *run, size_t level, size_t measured, double share) {
+    double nearer = 0;
+    for (size_t i = 0; i < level; i++)
+        nearer = fmax(nearer, run->capacity[i] / (double)count_sharers(run, i, measured));
+    double bytes = fmax(LATENCY_SHARE * share, OVER_NEARER * nearer);
+    return bytes <= LATENCY_SHARE_MOST * share ? floor(bytes / (double)run->grain_bytes) * (double)run->grain_bytes : 0;
+}
+
 /* The last size that fits and the first that does not, by the time that a tenth of the way to the next level makes.
  * 0: there is none. */
 static void find_bracket(const bj_curve *curve, double limit_ns, double bracket[2], double *scratch) {
@@ -156,8 +175,10 @@ static bj_status measure_level(bj_contention_run *run, size_t level, size_t meas
         return BJ_OK;
     char id[48];
     snprintf(id, sizeof id, "contention.full.L%zu", level + 1);
-    double sizes[6], bracket[2] = {0, 0};
+    double sizes[6], bracket[2] = {0, 0}, latency_bytes = choose_latency_bytes(run, level, measured, share);
     size_t count = 0;
+    if (latency_bytes > 0)
+        sizes[count++] = latency_bytes;
     const bj_curve *curve = bj_data_find_curve(run->rounds.samples, id);
     if (curve != NULL) {
         double *of_round = malloc((curve->round_count + 1) * sizeof *of_round);
@@ -165,14 +186,15 @@ static bj_status measure_level(bj_contention_run *run, size_t level, size_t meas
             return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rounds", curve->round_count);
         find_bracket(curve, own + MARGIN * (next - own), bracket, of_round);
         free(of_round);
-        sizes[count++] = curve->x[0];
-        sizes[count++] = bracket[0] > 0 ? bracket[0] : curve->x[0] / 2;
-        sizes[count++] = bracket[1] > 0 ? bracket[1] : curve->x[curve->x_count - 1] * 1.3;
-        if (sizes[2] > NEAREST_SIZES * sizes[1])
-            sizes[count++] = sqrt(sizes[1] * sizes[2]);
+        double fits = bracket[0] > 0 ? bracket[0] : curve->x[0] / 2;
+        double fails = bracket[1] > 0 ? bracket[1] : curve->x[curve->x_count - 1] * 1.3;
+        sizes[count++] = fits;
+        sizes[count++] = fails;
+        if (fails > NEAREST_SIZES * fits)
+            sizes[count++] = sqrt(fits * fails);
     } else {
-        for (; count < sizeof first_shares / sizeof *first_shares; count++)
-            sizes[count] = first_shares[count] * share;
+        for (size_t i = 0; i < sizeof first_shares / sizeof *first_shares; i++)
+            sizes[count++] = first_shares[i] * share;
     }
     for (size_t i = 0; i < count; i++) {
         double bytes = fmax(floor(sizes[i] / grain), 8) * grain;
@@ -180,7 +202,8 @@ static bj_status measure_level(bj_contention_run *run, size_t level, size_t meas
         if (!is_again)
             BJ_TRY(walk_all(run, level, measured, (size_t)bytes, who, scratch, error));
     }
-    return BJ_OK;
+    return latency_bytes > 0 ? bj_kit_keep_fact(&run->rounds, id, CONTENTION_LATENCY_BYTES, latency_bytes, error)
+                             : BJ_OK;
 }
 
 bj_status bj_contention_measure_full(bj_contention_run *run, bj_error *error) {

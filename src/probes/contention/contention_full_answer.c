@@ -92,7 +92,18 @@ static bj_status answer_level(const bj_curve *curve, size_t level, const bj_anal
     BJ_TRY(answer_size(curve, request, own + MARGIN * (next - own), answer, error));
     BJ_TRY(bj_kit_put_answer(answers, "ns", &answer, error, "cache.L%zu.full.latency_ns", level));
     bj_estimate estimate;
-    BJ_TRY(bj_kit_estimate_point(curve, 0, 0.5, TOLERANCE, request->seed, &estimate, error));
+    double bytes = NAN;
+    size_t point = 0;
+    bj_data_get_attribute_number(curve, CONTENTION_LATENCY_BYTES, &bytes);
+    while (point < curve->x_count && curve->x[point] != bytes)
+        point++;
+    if (point == curve->x_count) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "no set is inside a cpu's share of this level and well outside "
+                      "its share of the nearer one");
+        return BJ_OK;
+    }
+    BJ_TRY(bj_kit_estimate_point(curve, point, 0.5, TOLERANCE, request->seed, &estimate, error));
     bj_kit_fill_answer(answer, &estimate, BJ_CONFIDENCE_HIGH);
     tell_scatter(answer, &estimate);
     bj_data_cite_curve(answer, curve->id);

@@ -10,7 +10,9 @@
 #define MIB 1048576.0
 /* The least buffer, where no cache is known: beyond any of today's that no probe saw. */
 #define LEAST_BYTES (4 * MIB)
-#define REPETITIONS 5u
+/* A spike in a hundred samples must not make a false rate of one pair among hundreds. */
+#define REPETITIONS_OF_FEW 5u
+#define REPETITIONS_OF_MANY 3u
 /* Of all cpus and pairs in the first round; of so many at most in later ones, drawn at random. */
 #define ALONE_LATER 8u
 #define PAIRS_LATER 48u
@@ -37,19 +39,10 @@ void bj_contention_choose_buffers(const bj_contention_run *run, const size_t *wh
     }
 }
 
-/* Whether the probe may use so much memory at once. */
-static bool choose_pages(bj_contention_run *run, const size_t *bytes, size_t count) {
-    size_t most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = bytes[i] > most ? bytes[i] : most;
-    bj_kit_choose_pages(&run->rounds, most, count);
-    return bj_kit_count_affordable(&run->rounds, most) >= count;
-}
-
 bj_status bj_contention_stream(bj_contention_run *run, const size_t *who, size_t count, bj_stream_kind kind,
                                double *gbs, bool *done, bj_error *error) {
-    bj_partaker *streamers = malloc((count + 1) * sizeof *streamers);
-    size_t *bytes = malloc((count + 1) * sizeof *bytes);
+    bj_partaker *streamers = calloc(count + 1, sizeof *streamers);
+    size_t *bytes = calloc(count + 1, sizeof *bytes);
     bj_status status = BJ_OK;
     *done = false;
     if (streamers == NULL || bytes == NULL) {
@@ -57,12 +50,13 @@ bj_status bj_contention_stream(bj_contention_run *run, const size_t *who, size_t
         goto done;
     }
     bj_contention_choose_buffers(run, who, count, bytes);
-    *done = choose_pages(run, bytes, count);
-    if (!*done)
-        goto done;
     for (size_t i = 0; i < count; i++)
         streamers[i] = (bj_partaker){cpu_at(run, who[i]), cpu_at(run, who[i]), bytes[i]};
-    bj_party party = {.streamers = streamers, .stream_count = count, .kind = kind, .repetitions = REPETITIONS};
+    *done = bj_kit_choose_pages_for(&run->rounds, streamers, count);
+    if (!*done)
+        goto done;
+    bj_party party = {.streamers = streamers, .stream_count = count, .kind = kind};
+    party.repetitions = count <= 2 ? REPETITIONS_OF_FEW : REPETITIONS_OF_MANY;
     status = bj_kit_run_together(&run->rounds, &party, NULL, gbs, error);
     if (status == BJ_OK)
         status = bj_probe_report(run->rounds.request, 0, error);
@@ -246,30 +240,40 @@ static bj_status measure_half(bj_contention_run *run, const bj_contention_sample
     return isnan(share) ? BJ_OK : record_branch(run, CONTENTION_HALF, branch, share, error);
 }
 
-static bj_status measure_halves(bj_contention_run *run, const bj_contention_samples *read, bj_error *error) {
+/* Of the branches that collide as crowds. */
+static bj_status measure_halves(bj_contention_run *run, const bj_contention_samples *read, const bj_contention *found,
+                                bj_error *error) {
     const bj_near_tree *tree = &run->all.tree;
     bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
     if (parts == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
     bj_status status = BJ_OK;
-    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
-        status = measure_half(run, read, tree->branches[i], parts, error);
+    for (size_t level = 0; level < found->count; level++)
+        for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
+            if (isnan(found->levels[level].gbs) && tree->branches[i].count == found->levels[level].size)
+                status = measure_half(run, read, tree->branches[i], parts, error);
     free(parts);
     return status;
 }
 
 /* ---- growing numbers */
 
-/* How many of the chosen are in each branch around a cpu, from the outermost: less is further from them. */
-static int compare_crowding(const bj_contention_run *run, const size_t *chosen_in, size_t a, size_t b) {
-    const bj_near_tree *tree = &run->all.tree;
-    for (size_t i = 0; i < tree->branch_count; i++) {
-        /* Branches are sorted from the largest: each depth is met in turn. */
-        bj_cpu_run branch = tree->branches[i];
-        size_t in_a = a >= branch.first && a < branch.first + branch.count ? chosen_in[i] : 0;
-        size_t in_b = b >= branch.first && b < branch.first + branch.count ? chosen_in[i] : 0;
-        if (in_a != in_b)
-            return in_a < in_b ? -1 : 1;
+/* The next branch around a place, from the outermost; branch_count: there is none. */
+static size_t next_around(const bj_near_tree *tree, size_t place, size_t from) {
+    while (from < tree->branch_count &&
+           (place < tree->branches[from].first || place >= tree->branches[from].first + tree->branches[from].count))
+        from++;
+    return from;
+}
+
+/* By how many of the chosen are in each branch around a place, from the outermost: less is further from them. */
+static int compare_crowding(const bj_near_tree *tree, const size_t *chosen_in, size_t a, size_t b) {
+    size_t around_a = next_around(tree, a, 0), around_b = next_around(tree, b, 0);
+    while (around_a < tree->branch_count && around_b < tree->branch_count) {
+        if (chosen_in[around_a] != chosen_in[around_b])
+            return chosen_in[around_a] < chosen_in[around_b] ? -1 : 1;
+        around_a = next_around(tree, a, around_a + 1);
+        around_b = next_around(tree, b, around_b + 1);
     }
     return 0;
 }
@@ -288,7 +292,7 @@ static bj_status spread_group(bj_contention_run *run, const bj_contention_level 
         for (size_t place = 0; place < run->all.count; place++) {
             if (is_chosen[place] || level->group_of[run->all.index_at[place]] != level->lowest)
                 continue;
-            if (best == run->all.count || compare_crowding(run, chosen_in, place, best) < 0)
+            if (best == run->all.count || compare_crowding(tree, chosen_in, place, best) < 0)
                 best = place;
         }
         is_chosen[best] = true;
@@ -308,15 +312,17 @@ static double first_sample(const bj_curve *curve, size_t point) {
     return curve->rounds[round][point];
 }
 
-/* The number in the middle between the last that gives less and the first that gives all; 0: there is none. */
-static size_t find_missing_number(const bj_curve *curve) {
+/* From which number on the total grows no more, and the one before it; 0: not known yet. */
+static void find_bend(const bj_curve *curve, size_t bend[2]) {
     double most = 0;
+    bend[0] = bend[1] = 0;
     for (size_t i = 0; curve != NULL && i < curve->x_count; i++)
         most = fmax(most, first_sample(curve, i));
-    for (size_t i = 1; curve != NULL && i < curve->x_count; i++)
-        if (first_sample(curve, i) >= (1 - AS_GOOD) * most)
-            return curve->x[i] - curve->x[i - 1] > 1 ? (size_t)((curve->x[i] + curve->x[i - 1]) / 2) : 0;
-    return 0;
+    for (size_t i = 1; curve != NULL && i < curve->x_count && bend[1] == 0; i++)
+        if (first_sample(curve, i) >= (1 - AS_GOOD) * most) {
+            bend[0] = (size_t)curve->x[i - 1];
+            bend[1] = (size_t)curve->x[i];
+        }
 }
 
 static bj_status measure_number(bj_contention_run *run, const bj_contention_level *level, const size_t *order,
@@ -346,15 +352,20 @@ static bj_status measure_level(bj_contention_run *run, const bj_contention_level
     if (order == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
     const bj_curve *curve = bj_contention_find_scaling(run->rounds.samples, cpu_at(run, level->lowest), level->size);
-    size_t missing = find_missing_number(curve);
+    size_t bend[2], middle;
+    find_bend(curve, bend);
+    middle = (bend[0] + bend[1]) / 2;
     bj_status status = spread_group(run, level, order, error);
     for (size_t n = 1; n <= level->size && status == BJ_OK;) {
-        status = measure_number(run, level, order, n, error);
+        /* Once the curve is known, its ends and its bend are enough to know it better. */
+        bool is_wanted = bend[1] == 0 || n <= 2 || n == bend[0] || n == bend[1] || n == level->size;
+        if (is_wanted)
+            status = measure_number(run, level, order, n, error);
         size_t next = n < EVERY_NUMBER ? n + 1 : n + n / 3;
         n = n < level->size && next > level->size ? level->size : next;
     }
-    if (status == BJ_OK && missing > 0 && missing <= level->size)
-        status = measure_number(run, level, order, missing, error);
+    if (status == BJ_OK && middle > bend[0])
+        status = measure_number(run, level, order, middle, error);
     free(order);
     return status;
 }
@@ -368,10 +379,10 @@ bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) 
     BJ_TRY(bj_contention_read(run->rounds.samples, run->rounds.request->earlier, &read, error));
     bj_contention found = {0};
     bj_status status = BJ_OK;
-    if (read.all.count == run->all.count && !run->is_servet)
-        status = measure_halves(run, &read, error);
-    if (status == BJ_OK && read.all.count == run->all.count)
+    if (read.all.count == run->all.count)
         status = bj_contention_find_levels(&read, NULL, 0, run->is_servet, &found, error);
+    if (status == BJ_OK)
+        status = measure_halves(run, &read, &found, error);
     for (size_t i = 0; status == BJ_OK && i < found.count; i++)
         status = measure_level(run, &found.levels[i], error);
     bj_contention_free_levels(&found);

@@ -23,8 +23,7 @@ static size_t find_index(const bj_cpus *all, double cpu) {
 /* count 0: the tree has no such branch. */
 static bj_cpu_run find_branch(const bj_cpus *all, double lowest, double size) {
     for (size_t i = 0; i < all->tree.branch_count; i++)
-        if ((double)all->tree.branches[i].count == size &&
-            bj_contention_lowest(all, all->tree.branches[i]) == lowest)
+        if ((double)all->tree.branches[i].count == size && bj_contention_lowest(all, all->tree.branches[i]) == lowest)
             return all->tree.branches[i];
     return (bj_cpu_run){0};
 }

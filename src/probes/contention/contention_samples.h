@@ -23,6 +23,7 @@
 #define CONTENTION_CPU "cpu"
 #define CONTENTION_CPUS "cpus"
 #define CONTENTION_LEVEL "level"
+#define CONTENTION_LATENCY_BYTES "latency_bytes" /* the size that shows the latency; absent: none does */
 
 /* A sample in many rounds: a pair of cpus, or a branch. */
 typedef struct {

@@ -26,7 +26,7 @@ typedef struct {
     double seconds;
 } effort_plan;
 
-static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 2, 2.5}, {8, 3, 7}, {20, 6, 30}};
+static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 3, 2.5}, {8, 6, 7}, {20, 8, 30}};
 
 static bj_status read_caches(bj_contention_run *run, bj_error *error) {
     const bj_answers *earlier = run->rounds.request->earlier;

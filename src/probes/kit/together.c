@@ -18,13 +18,27 @@ static size_t mapped_bytes(const bj_rounds *rounds, size_t bytes) {
     return round_up(bytes, rounds->pages == BJ_PAGES_HUGE ? facts->huge_bytes : facts->page_bytes);
 }
 
-void bj_kit_choose_pages(bj_rounds *rounds, size_t bytes, size_t count) {
-    size_t huge_bytes = rounds->request->machine->facts.huge_bytes;
-    double all = huge_bytes > 0 ? (double)round_up(bytes, huge_bytes) * (double)count : 0;
+static double sum_mapped(const bj_rounds *rounds, const bj_partaker *partakers, size_t count) {
+    double bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += (double)mapped_bytes(rounds, partakers[i].bytes);
+    return bytes;
+}
+
+bool bj_kit_choose_pages_for(bj_rounds *rounds, const bj_partaker *partakers, size_t count) {
     bool refused = rounds->pages_fixed && rounds->pages == BJ_PAGES_BASE;
-    if (!refused)
-        rounds->pages = huge_bytes > 0 && all <= OF_MEMORY * (double)rounds->request->memory_bytes ? BJ_PAGES_HUGE
-                                                                                                     : BJ_PAGES_BASE;
+    double room = OF_MEMORY * (double)rounds->request->memory_bytes;
+    rounds->pages = refused || rounds->request->machine->facts.huge_bytes == 0 ? BJ_PAGES_BASE : BJ_PAGES_HUGE;
+    if (rounds->pages == BJ_PAGES_HUGE && sum_mapped(rounds, partakers, count) > room)
+        rounds->pages = BJ_PAGES_BASE;
+    return sum_mapped(rounds, partakers, count) <= room;
+}
+
+void bj_kit_choose_pages(bj_rounds *rounds, size_t bytes, size_t count) {
+    bool refused = rounds->pages_fixed && rounds->pages == BJ_PAGES_BASE;
+    rounds->pages = refused || rounds->request->machine->facts.huge_bytes == 0 ? BJ_PAGES_BASE : BJ_PAGES_HUGE;
+    if (rounds->pages == BJ_PAGES_HUGE && bj_kit_count_affordable(rounds, bytes) < count)
+        rounds->pages = BJ_PAGES_BASE;
 }
 
 size_t bj_kit_count_affordable(const bj_rounds *rounds, size_t bytes) {

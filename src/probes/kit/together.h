@@ -27,6 +27,8 @@ typedef struct {
 /* Huge pages for arenas of so many bytes on so many cpus at once, where the machine grants them and they take no more
  * memory than the probe may use; base pages otherwise. Sets rounds->pages. */
 void bj_kit_choose_pages(bj_rounds *rounds, size_t bytes, size_t count);
+/* The same for arenas of different sizes; false: not even base pages find room. */
+bool bj_kit_choose_pages_for(bj_rounds *rounds, const bj_partaker *partakers, size_t count);
 /* How many arenas of so many bytes the probe may have at once. */
 size_t bj_kit_count_affordable(const bj_rounds *rounds, size_t bytes);
 /* A sample of each walker and each streamer. Opens the arenas and closes them. A machine that refuses huge pages is

@@ -75,7 +75,7 @@ static bj_status load_kernels(session *s, bj_kernel_function **kernels, bj_error
     const bj_time_request *request = s->results->request;
     for (size_t k = 0; k < request->kernel_count; k++) {
         bj_error why;
-        bj_any_function *found;
+        bj_any_function *found = NULL;
         report_sample(s, k);
         if (bj_platform_load_function(request->kernels[k].library, request->kernels[k].symbol, &found, &why) != BJ_OK)
             return bj_base_set_error(error, BJ_ERR_INPUT, "%.100s: %.250s", request->kernels[k].file, why.text);
@@ -100,7 +100,7 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
     const bj_time_job *job = &s->results->jobs[s->job];
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     BJ_TRY(bj_cli_size_operands(request, job->n, operands, error));
-    for (*at = 0; *at < request->kernel_count; ++*at) {
+    for (*at = 0; *at < request->kernel_count && *at < BJ_TIME_KERNELS_MAX; ++*at) {
         tell_begin(s, NEWS_CHECK, *at);
         BJ_TRY(bj_timer_check_call(bench, kernels[*at], (size_t)job->n, operands, request->operand_count, s->parent,
                                    error));

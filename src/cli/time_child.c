@@ -75,7 +75,7 @@ static bj_status load_kernels(session *s, bj_kernel_function **kernels, bj_error
     const bj_time_request *request = s->results->request;
     for (size_t k = 0; k < request->kernel_count; k++) {
         bj_error why;
-        bj_any_function *found;
+        bj_any_function *found = NULL;
         report_sample(s, k);
         if (bj_platform_load_function(request->kernels[k].library, request->kernels[k].symbol, &found, &why) != BJ_OK)
             return bj_base_set_error(error, BJ_ERR_INPUT, "%.100s: %.250s", request->kernels[k].file, why.text);
@@ -98,16 +98,17 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
                           size_t *at, bj_error *error) {
     const bj_time_request *request = s->results->request;
     const bj_time_job *job = &s->results->jobs[s->job];
+    const size_t most = BJ_TIME_KERNELS_MAX, kernel_count = request->kernel_count < most ? request->kernel_count : most;
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     BJ_TRY(bj_cli_size_operands(request, job->n, operands, error));
-    for (*at = 0; *at < request->kernel_count; ++*at) {
+    for (*at = 0; *at < kernel_count; ++*at) {
         tell_begin(s, NEWS_CHECK, *at);
         BJ_TRY(bj_timer_check_call(bench, kernels[*at], (size_t)job->n, operands, request->operand_count, s->parent,
                                    error));
     }
     *at = 0;
     tell_begin(s, NEWS_RESTS, 0);
-    bj_timing_request timing = {.kernel_count = request->kernel_count,
+    bj_timing_request timing = {.kernel_count = kernel_count,
                                 .n = (size_t)job->n,
                                 .operands = operands,
                                 .operand_count = request->operand_count,
@@ -118,12 +119,12 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
                                 .report_context = s};
     bj_timing timings[2];
     news message = {.kind = NEWS_RATIO};
-    for (size_t k = 0; k < request->kernel_count; k++)
+    for (size_t k = 0; k < kernel_count; k++)
         timing.kernels[k] = kernels[k];
     BJ_TRY(bj_timer_time_kernels(bench, &timing, timings, &message.ratio, error));
-    if (request->kernel_count == 2)
+    if (kernel_count == 2)
         tell(s, &message);
-    for (size_t k = 0; k < request->kernel_count; k++) {
+    for (size_t k = 0; k < kernel_count; k++) {
         news one = {.kind = NEWS_TIMING, .kernel = k, .timing = timings[k]};
         tell(s, &one);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/style.h"
+#include "data/number.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 #include "report/table_text.h"
@@ -43,8 +44,7 @@ static void add_time(bj_table *table, const bj_answer *answer) {
     bj_report_add_cell(table, "%s..%s", low, high);
 }
 
-static void describe(const bj_time_results *results, const bj_timing *timing, char *text, size_t room) {
-    (void)results;
+static void describe(const bj_timing *timing, char *text, size_t room) {
     char residency[80] = "";
     if (timing->has_residency && !isnan(timing->seen_ns))
         snprintf(residency, sizeof residency, "%s seen at %.3g ns, expected %.3g", timing->asked, timing->seen_ns,
@@ -80,7 +80,7 @@ static bj_status print_rows(const bj_time_results *results, bj_error *error) {
             if (!job->is_done[k])
                 continue;
             bj_timer_name_residency(job->context, context, sizeof context);
-            describe(results, timing, remark, sizeof remark);
+            describe(timing, remark, sizeof remark);
             bj_report_add_cell(&table, "%.16s", results->request->kernels[k].symbol);
             bj_report_add_cell(&table, "%llu", (unsigned long long)job->n);
             bj_report_add_cell(&table, "%s", context);
@@ -117,7 +117,7 @@ static bj_status print_side_by_side(const bj_time_results *results, bj_error *er
             char one[400] = "";
             if (job->is_done[0]) {
                 add_time(&table, &job->timings[0].time_ns);
-                describe(results, &job->timings[0], one, sizeof one);
+                describe(&job->timings[0], one, sizeof one);
             } else {
                 bj_report_add_cell(&table, "-");
                 bj_report_add_cell(&table, "-");
@@ -128,7 +128,10 @@ static bj_status print_side_by_side(const bj_time_results *results, bj_error *er
             if (one[0] != '\0')
                 snprintf(remark + used, sizeof remark - used, "%s%s: %.180s", used > 0 ? "; " : "", titles[c], one);
         }
-        bj_report_add_cell(&table, values[1] > 0 && !isnan(values[0]) ? "%.2f" : "-", values[0] / values[1]);
+        if (values[1] > 0 && !isnan(values[0]))
+            bj_report_add_cell(&table, "%.2f", values[0] / values[1]);
+        else
+            bj_report_add_cell(&table, "-");
         bj_report_add_cell(&table, "%s", remark);
     }
     return finish_table(&table, BJ_TABLE_TEXT, error);
@@ -154,7 +157,10 @@ static void print_pairs(const bj_time_results *results) {
 }
 
 static void add_number(bj_table *table, double value) {
-    bj_report_add_cell(table, isnan(value) ? "" : "%.9g", value);
+    char text[BJ_NUMBER_ROOM] = "";
+    if (!isnan(value))
+        bj_data_format_number(bj_data_round_number(value, BJ_SAMPLE_DIGITS), text);
+    bj_report_add_cell(table, "%s", text);
 }
 
 static bj_status print_csv(const bj_time_results *results, bj_error *error) {

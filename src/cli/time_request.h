@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "timer/timing.h"
 
-enum { BJ_TIME_CONTEXTS_MAX = 8, BJ_TIME_SIZES_MAX = 200 };
+enum { BJ_TIME_KERNELS_MAX = 2, BJ_TIME_CONTEXTS_MAX = 8, BJ_TIME_SIZES_MAX = 200 };
 
 typedef struct {
     const char *given; /* "dot.c:dot" */
@@ -21,7 +21,7 @@ typedef struct {
 } bj_time_operand;
 
 typedef struct {
-    bj_time_kernel kernels[2];
+    bj_time_kernel kernels[BJ_TIME_KERNELS_MAX];
     size_t kernel_count;
     bj_time_operand operands[BJ_TIMER_OPERANDS_MAX];
     size_t operand_count;

@@ -11,10 +11,11 @@
 #include "kernels/timed_calls.h"
 #include "platform/cpu.h"
 #include "platform/limits.h"
+#include "stats/quantile.h"
 #include "timer/timer_constants.h"
 
 /* The walk that tells whether the flush area is large enough. */
-enum { WALK_BYTES = 256 * 1024, WALK_ROUNDS = 5 };
+enum { WALK_BYTES = 256 * 1024, WALK_ROUNDS = 9 };
 
 static void make_pattern(bj_timer_bench *bench) {
     bj_random random;
@@ -167,42 +168,46 @@ void **bj_timer_write_chain(char *memory, size_t places, size_t group, size_t li
     return (void **)(void *)(memory + order[0] * line_bytes);
 }
 
-/* Least time of a random walk over a small area after reading so much of the flush area. */
-static double time_cold_walk(const bj_timer_bench *bench, char *walk, const char *flush, size_t bytes,
+/* Time of a random walk over a small area after reading so much of the flush area. */
+static double time_cold_walk(const bj_timer_bench *bench, char *walk, const char *flush, size_t bytes, uint64_t seed,
                              uint32_t *order) {
     size_t line = bench->caches.line_bytes, lines = WALK_BYTES / line;
-    double least = INFINITY;
+    void **start = bj_timer_write_chain(walk, lines, 1, line, seed, order);
+    bj_timer_read_area(bench, flush, bytes);
+    return (double)bj_kernel_time_chase(start, lines - 1, BJ_CLOCK_WALL);
+}
+
+/* Whether a walk is slower after twice as much: both in turns, so that a slow minute hits both. */
+static bj_status see_rise(const bj_timer_bench *bench, char *walk, size_t bytes, uint32_t *order, bool *rises,
+                          bj_error *error) {
+    bj_mapping flush;
+    double ratios[WALK_ROUNDS];
+    BJ_TRY(bj_platform_map_pages(2 * bytes, false, &flush, error));
     for (uint64_t round = 0; round < WALK_ROUNDS; round++) {
-        void **start = bj_timer_write_chain(walk, lines, 1, line, bench->seed + round, order);
-        bj_timer_read_area(bench, flush, bytes);
-        least = fmin(least, (double)bj_kernel_time_chase(start, lines - 1, BJ_CLOCK_WALL));
+        double once = time_cold_walk(bench, walk, flush.memory, bytes, bench->seed + round, order);
+        ratios[round] = time_cold_walk(bench, walk, flush.memory, 2 * bytes, bench->seed + round, order) / once;
     }
-    return least;
+    bj_platform_unmap_pages(&flush);
+    /* In three pairs of four: noise raises every second one. */
+    *rises = bj_stats_quantile(ratios, WALK_ROUNDS, 0.25) > 1 + BJ_FLUSH_RISE;
+    return BJ_OK;
 }
 
 /* Doubles the flush area until a cold walk gets no slower: a cache that replaces at random has no size that is sure. */
 static bj_status settle_flush(bj_timer_bench *bench, bj_error *error) {
-    size_t bytes = bj_timer_begin_flush(&bench->caches), most = bench->memory_bytes / 2;
-    bj_mapping walk = {0}, flush = {0};
+    size_t most = bench->memory_bytes / 2, bytes = bj_timer_begin_flush(&bench->caches);
+    bj_mapping walk = {0};
     uint32_t *order = calloc(WALK_BYTES / bench->caches.line_bytes, sizeof *order);
-    bench->flush_bytes = bytes < most ? bytes : most;
-    bench->flush_capped = bytes > most;
     bj_status status = order != NULL ? bj_platform_map_pages(WALK_BYTES, false, &walk, error)
                                      : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk");
-    double before = 0;
-    for (int i = 0; i <= BJ_FLUSH_DOUBLINGS && status == BJ_OK && bytes <= most; i++, bytes *= 2) {
-        bj_platform_unmap_pages(&flush);
-        status = bj_platform_map_pages(bytes, false, &flush, error);
-        if (status != BJ_OK)
-            break;
-        double now = time_cold_walk(bench, walk.memory, flush.memory, bytes, order);
-        if (i > 0 && now < before * (1 + BJ_FLUSH_RISE))
-            break;
-        bench->flush_bytes = bytes;
-        bench->flush_capped = bytes * 2 > most;
-        before = now;
+    bool rises = true;
+    bench->flush_bytes = bytes < most ? bytes : most;
+    for (int i = 0; i < BJ_FLUSH_DOUBLINGS && status == BJ_OK && rises && 2 * bench->flush_bytes <= most; i++) {
+        status = see_rise(bench, walk.memory, bench->flush_bytes, order, &rises, error);
+        if (status == BJ_OK && rises)
+            bench->flush_bytes *= 2;
     }
-    bj_platform_unmap_pages(&flush);
+    bench->flush_capped = bytes > most || (rises && 2 * bench->flush_bytes > most);
     bj_platform_unmap_pages(&walk);
     free(order);
     return status;

@@ -24,7 +24,7 @@ static bj_status compile(const compiling *c, char *const *more, bj_process *proc
     if (words == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a command line");
     memcpy(words, c->words, c->word_count * sizeof *words);
-    for (size_t i = 0; more[i] != NULL && i < MORE_WORDS; i++)
+    for (size_t i = 0; i < MORE_WORDS && more[i] != NULL; i++)
         words[c->word_count + i] = more[i];
     *process = (bj_process){.words = words};
     bj_process_rules rules = {

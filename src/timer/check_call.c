@@ -12,8 +12,8 @@ static char canary_at(size_t offset) {
 }
 
 static bj_status place(const bj_timer_bench *bench, const bj_timer_operand *operand, guarded *guard, bj_error *error) {
-    /* No line is needed here: what the user did not ask for would only widen the gap. */
-    size_t align = operand->align > 0 ? operand->align : sizeof(double);
+    /* As when it is timed: a kernel may rely on it. */
+    size_t align = operand->align > 0 ? operand->align : bench->caches.line_bytes;
     BJ_TRY(bj_platform_map_pages(operand->bytes + operand->misalign + align, false, &guard->mapping, error));
     size_t last = guard->mapping.bytes - operand->bytes;
     guard->offset = last - last % align;

@@ -80,7 +80,7 @@ fails() {
     text=$1
     kernel=$2
     shift 2
-    expect 1 time "k.so:$kernel" --operand 'x:8*n' --operand 'y:n:align=16' --n 99 -q "$@"
+    expect 1 time "k.so:$kernel" --operand 'x:8*n:align=8' --operand 'y:n' --n 99 -q "$@"
     err_has "k.so:$kernel: $text"
     [ "$(wc -l <err)" -eq 1 ] || complain "$kernel: one line expected on standard error"
     out_has failed

@@ -1,5 +1,5 @@
-/* Other people's curves: whatever is accepted goes through every method of the analyses of caches, contexts and slots.
- */
+/* Other people's curves: whatever is accepted goes through every method of the analyses of caches, contexts, slots
+ * and topologies. */
 #include <math.h>
 
 #include "cli/csv.h"
@@ -47,6 +47,33 @@ static void analyse(const char *name, const bj_csv_rows *rows) {
     bj_data_free_curves(&samples);
 }
 
+/* A matrix: one curve a row. */
+static void analyse_matrix(const bj_csv_rows *rows) {
+    const bj_probe *probe = bj_probe_find("topology");
+    bj_curves samples = {0};
+    bj_answers known = {0}, answers = {0};
+    bj_error error = {""};
+    const bj_analyse_request request = {
+        .earlier = &known, .seed = 1, .y_unit_given = rows->count % 2 == 0 ? "ns" : NULL, .from_table = true};
+    for (size_t first = 0, end; first < rows->count; first = end) {
+        bj_curve *curve = NULL;
+        char id[48];
+        snprintf(id, sizeof id, "row %.0f", rows->row[first]);
+        for (end = first; end < rows->count && rows->row[end] == rows->row[first];)
+            end++;
+        require(bj_data_add_curve(&samples, id, probe->name, &curve, &error) == BJ_OK &&
+                    bj_data_set_attribute_number(curve, "cpu", rows->row[first], &error) == BJ_OK &&
+                    bj_data_record_table(curve, rows->x + first, rows->y + first, end - first, &error) == BJ_OK,
+                "accepted cells are recorded");
+    }
+    if (bj_runner_analyse_probe(probe, &samples, &request, &answers, &error) == BJ_OK)
+        check_answers(&answers);
+    else
+        require(error.text[0] != '\0', "a reason");
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
 static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_rows *rows) {
     bj_error error = {""};
     bj_status status = bj_cli_parse_csv("input", (const char *)data, size, kind, rows, &error);
@@ -57,7 +84,8 @@ static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_row
     }
     require(rows->count > 0, "an accepted table has rows");
     for (size_t i = 0; i < rows->count; i++)
-        require(isfinite(rows->x[i]) && rows->x[i] > 0 && isfinite(rows->y[i]) && rows->y[i] > 0,
+        require(isfinite(rows->x[i]) && (rows->x[i] > 0 || kind == BJ_CSV_MATRIX) && isfinite(rows->y[i]) &&
+                    rows->y[i] > 0,
                 "numbers are finite and positive");
     return true;
 }
@@ -72,6 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bj_cli_free_csv(&rows);
     if (parse(data, size, BJ_CSV_SINGLES, &rows) && rows.count <= MOST_ROWS && has_time)
         analyse("slot", &rows);
+    bj_cli_free_csv(&rows);
+    if (parse(data, size, BJ_CSV_MATRIX, &rows) && rows.count <= MOST_ROWS && has_time)
+        analyse_matrix(&rows);
     bj_cli_free_csv(&rows);
     return 0;
 }

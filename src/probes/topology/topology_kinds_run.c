@@ -5,9 +5,13 @@
 #include "probes/kit/walks.h"
 #include "probes/topology/topology_kinds.h"
 #include "probes/topology/topology_run.h"
+#include "stats/quantile.h"
 
-/* Batches of a point; the least of them counts. */
+/* Batches of a walk; the least of them counts. */
 #define REPETITIONS 3u
+/* Of the yardstick a low quantile, as in the clock probe: a time is a difference of two, and may be too small. */
+#define YARDSTICK_REPETITIONS 7u
+#define YARDSTICK_QUANTILE 0.25
 /* Working sets that tell the size of a first level: multiples of a page, or of a part of the level where that is more,
  * up to between two and three times the level that is known. */
 #define STEPS_OF_LEVEL 16.0
@@ -59,9 +63,9 @@ static bj_status time_walk(bj_topology_run *run, size_t cpu, double bytes, doubl
 static bj_status time_yardstick(bj_topology_run *run, size_t cpu, double *ns, bj_error *error) {
     bj_machine *machine = run->request->machine;
     bj_chain chain = {.cpu = run->cpus[cpu], .type = "int32", .operation = "add", .abreast = 1};
-    double samples[REPETITIONS];
-    BJ_TRY(machine->verbs->run_chains(machine, &chain, 1, REPETITIONS, samples, error));
-    *ns = fmin(fmin(samples[0], samples[1]), samples[2]);
+    double samples[YARDSTICK_REPETITIONS];
+    BJ_TRY(machine->verbs->run_chains(machine, &chain, 1, YARDSTICK_REPETITIONS, samples, error));
+    *ns = bj_stats_quantile(samples, YARDSTICK_REPETITIONS, YARDSTICK_QUANTILE);
     return BJ_OK;
 }
 

@@ -39,6 +39,20 @@ static void write_distances(writer *out, double *sums) {
     bj_structured_add_matrix(&out->value, "distances_ns", sums, children, children);
 }
 
+/* Of a single pair: the least and the greatest of its rounds. */
+static void add_spread(writer *out) {
+    const bj_topology_data *data = out->picture->data;
+    double spread[2] = {NAN, NAN};
+    for (size_t r = 0; r < data->rounds; r++) {
+        spread[0] = fmin(spread[0], data->pairs[0].ns[r]);
+        spread[1] = fmax(spread[1], data->pairs[0].ns[r]);
+    }
+    bj_structured_open(&out->value, "spread_ns", '[');
+    for (int end = 0; end < 2; end++)
+        bj_structured_add_number(&out->value, NULL, spread[end] * out->picture->distance_factor);
+    bj_structured_close(&out->value, ']');
+}
+
 static void add_facts(writer *out, size_t node) {
     const bj_topology_picture *picture = out->picture;
     const bj_topology_split_facts *split = &picture->splits[node];
@@ -50,6 +64,8 @@ static void add_facts(writer *out, size_t node) {
     if (node != 0)
         return;
     size_t cpus = picture->data->cpu_count;
+    if (cpus == 2 && !isnan(picture->distance_factor))
+        add_spread(out);
     bj_structured_add_number(&out->value, "pairs_measured", (double)picture->data->first_large);
     bj_structured_add_number(&out->value, "pairs_possible", (double)cpus * (double)(cpus - 1) / 2);
     if (!picture->groups->not_a_tree)

@@ -56,7 +56,8 @@ void bj_report_format_groups(const bj_cpu_groups *groups, char *text, size_t roo
 
 bool bj_report_is_sharing(const char *key) {
     size_t length = strlen(key);
-    return strncmp(key, "cache.", 6) == 0 && length > 8 && strcmp(key + length - 8, ".sharing") == 0;
+    bool is_level = strncmp(key, "cache.", 6) == 0 && length > 8 && strcmp(key + length - 8, ".sharing") == 0;
+    return is_level || strcmp(key, "numa.nodes") == 0;
 }
 
 bool bj_report_is_matrix(const char *key) {

@@ -113,7 +113,11 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
     if (read->rounds < 2 || a->is_servet || !read->all.tree.is_known || found.hides_groups)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
-    if (support < BJ_SUPPORT_MEDIUM)
+    double gap = bj_contention_find_gap(read);
+    if (found.count == 0 && gap > BLIND_GAP) {
+        answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
+        bj_kit_call_unstable(answer, "rounds differ so much that a fall of %.0f%% would not be seen", 100 * gap);
+    } else if (support < BJ_SUPPORT_MEDIUM)
         bj_kit_call_unstable(answer, "%.0f of 100 resamples of the rounds give these levels", 100 * support);
     bj_data_cite_curve(answer, CONTENTION_ALONE);
     bj_contention_free_levels(&found);

@@ -4,9 +4,14 @@
 /* Rates closer than this are the same rate, whatever the noise: what alignment and refresh make of a rate. 20% either
  * way: the same levels on all machines of the zoo, whose nearest rates are 5% apart. */
 #define LEAST_GAP 0.025
-/* And closer than so many robust standard deviations of a sample. 20% less: one level too many in some runs of a noisy
- * machine; more: rates 5% apart are one from 0.8% of noise on. */
+/* And closer than so many robust standard deviations of a median of the rounds. 20% less: one level too many in some
+ * runs of a noisy machine; more: rates 5% apart are one from 0.8% of noise on. */
 #define NOISE_SIGMAS 5.0
+/* Standard error of a median, in standard deviations over the root of the number of samples: of normal noise. */
+#define MEDIAN_ERROR 1.2533
+/* Where a fall of a quarter would go unseen, "nobody collides" says little. 20% off: it is said a little sooner or
+ * later. */
+#define BLIND_GAP 0.25
 /* Rates are sorted into bins of this width first: far below LEAST_GAP, and few. */
 #define BIN 0.002
 /* A stream must find nothing of its last pass in any cache: bandwidth's four times, and what a measured capacity may be
@@ -14,7 +19,8 @@
 #define OVER_CACHE 4.5
 /* Of the largest total, a total this near to it is as good: cpus beyond are of no use. */
 #define AS_GOOD 0.03
-/* Rates and latencies at full density are right within a tenth, sizes within a seventh: their points are as far apart. */
+/* Rates and latencies at full density are right within a tenth, sizes within a seventh: their points are as far apart.
+ */
 #define TOLERANCE 0.1
 #define SIZE_TOLERANCE 0.15
 /* Rounds that differ by more saw different machines. */

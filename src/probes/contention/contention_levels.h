@@ -2,7 +2,8 @@
  *
  * Of pairs (Servet III-C): pairs that get less than alone, in classes of about the same rate; the groups of a class are
  * what its pairs and those of lower rates connect. On today's machines no pair fills a memory bus. So of crowds: all
- * cpus of a branch get less than its parts by themselves, and its whole is not what limits the branch around it, too. */
+ * cpus of a branch get less than its parts by themselves, and its whole is not what limits the branch around it, too.
+ */
 #pragma once
 
 #include "probes/contention/contention_samples.h"

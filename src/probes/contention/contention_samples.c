@@ -1,5 +1,7 @@
 #include "probes/contention/contention_samples.h"
 
+#include "probes/contention/contention_constants.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,6 +92,20 @@ static size_t list_residuals(const bj_curve *curve, size_t point, double *scratc
     return used;
 }
 
+/* The fewest rounds that a pair, or a cpu alone, has: its median has the largest error. */
+static size_t count_fewest(const bj_curve *alone, const bj_contention_samples *read) {
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < alone->x_count; i++) {
+        size_t count = bj_kit_list_point(alone, i, read->scratch);
+        fewest = count > 0 && count < fewest ? count : fewest;
+    }
+    for (size_t i = 0; i < read->pair_count; i++) {
+        size_t count = bj_kit_list_point(read->pairs[i].curve, read->pairs[i].point, read->scratch);
+        fewest = count > 0 && count < fewest ? count : fewest;
+    }
+    return fewest == SIZE_MAX ? 1 : fewest;
+}
+
 static bj_status find_spread(const bj_curve *alone, bj_contention_samples *read, bj_error *error) {
     size_t cells = alone->x_count * alone->round_count;
     for (size_t i = 0; i < read->pair_count; i++)
@@ -105,7 +121,10 @@ static bj_status find_spread(const bj_curve *alone, bj_contention_samples *read,
     /* A single round has no spread about itself: how far the cpus are apart stands for it. */
     for (size_t i = 0; used == 0 && i < read->all.count; i++)
         residuals[i] = log(read->alone_gbs[i]);
-    read->sigma = bj_stats_estimate_sigma(residuals, used > 0 ? used : read->all.count);
+    size_t fewest = count_fewest(alone, read);
+    /* The median of n normal samples has 1.25 / sqrt(n) of their deviation. */
+    double of_median = fewest > 1 ? MEDIAN_ERROR / sqrt((double)fewest) : 1;
+    read->sigma = of_median * bj_stats_estimate_sigma(residuals, used > 0 ? used : read->all.count);
     free(residuals);
     return BJ_OK;
 }

@@ -29,7 +29,7 @@
 typedef struct {
     size_t a, b;         /* indexes of the pair's cpus */
     bj_cpu_run parts[2]; /* of the innermost branch around both: the pair stands for them */
-    bj_cpu_run branch; /* of a crowd or a half */
+    bj_cpu_run branch;   /* of a crowd or a half */
     const bj_curve *curve;
     size_t point;
 } bj_contention_point;
@@ -38,7 +38,7 @@ typedef struct {
     bj_cpus all;
     double *alone_gbs; /* by cpu; where it was not measured, the median of the others */
     double reference_gbs;
-    double sigma; /* robust, of logarithms of samples about their medians */
+    double sigma; /* robust, of logarithms of samples, as medians of the rounds of a point have it */
     size_t rounds;
     bj_contention_point *pairs, *crowds, *halves;
     size_t pair_count, crowd_count, half_count;

@@ -3,7 +3,7 @@
 
 #include "probes/probe.h"
 
-#define BJ_TLB_REVISION 6u
+#define BJ_TLB_REVISION 7u
 
 bj_status bj_tlb_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                          bj_error *error) BJ_WARN_UNUSED;

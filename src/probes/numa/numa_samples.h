@@ -1,0 +1,23 @@
+/* Curves of the numa probe: a row a cpu that asks, with a point for each cpu whose memory it asks for. */
+#pragma once
+
+#include "probes/kit/cpu_groups.h"
+#include "probes/probe.h"
+
+/* Groups of cpus that are asked through their first: with more, rows would take minutes. */
+#define BJ_NUMA_SITES_MAX 16u
+
+/* By cpu, the cpu that asks for it. */
+#define BJ_NUMA_SITES "numa.sites"
+#define BJ_NUMA_LATENCY "latency"
+#define BJ_NUMA_RATE "read"
+
+/* The outermost branches of the tree, split further as long as all of them fit; single cpus where it has no branches.
+ * `sites` has room for BJ_NUMA_SITES_MAX; returns how many. */
+size_t bj_numa_choose_sites(const bj_near_tree *tree, bj_cpu_run *sites);
+/* The row of a cpu, of either kind; NULL: there is none. */
+const bj_curve *bj_numa_find_row(const bj_curves *samples, const char *kind, int cpu);
+void bj_numa_name_row(const char *kind, int cpu, char *id, size_t room);
+
+bj_status bj_numa_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                          bj_error *error);

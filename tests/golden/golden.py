@@ -153,6 +153,8 @@ def answer_methods(options, path):
     """The same with every method that is not the default: a chapter a command."""
     lines = []
     for probe, methods in list_methods(options).items():
+        if probe in CPU_PROBES and os.path.basename(path).removesuffix(".json") not in CPU_MACHINES:
+            continue
         for method in methods[1:]:
             lines += ["", "blackjack run %s --method %s" % (probe, method), ""]
             lines += describe_profile(read_json(run_machine(options, path, probe, "--method", method)))

@@ -8,8 +8,8 @@
  * than one line in fifteen is left there, whatever the replacement. 20% less: one in ten; more: fewer levels told. */
 #define OVER_NEARER 1.3
 /* A tenth of the way to the next level is a real penalty, as of the size of a level. Who shares loses more: of 4/3 of a
- * capacity a cache that replaces at random keeps 54 lines in 100, LRU none; prefetchers of whole regions bring some back.
- * 20% less or more: the same answers on all machines of the zoo. */
+ * capacity a cache that replaces at random keeps 54 lines in 100, LRU none; prefetchers of whole regions bring some
+ * back. 20% less or more: the same answers on all machines of the zoo. */
 #define LEAST_RISE 0.1
 /* And beyond the noise of walks alone, in robust standard deviations of their spread: a false alarm in a million. 20%
  * less: one in ten thousand. */

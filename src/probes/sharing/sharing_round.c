@@ -13,46 +13,11 @@
 #define PLACES_OF_BRANCH 1200000u
 /* Places walked to sort blocks in a round; what is left is done in the next. All of a machine of some tens of cpus. */
 #define PLACES_TO_SORT 4e6
-#define REPETITIONS 3u
 /* Times that a block is asked again because of a disturbance. */
 #define ASKED_AGAIN 8u
 
 static int cpu_at(const bj_sharing_run *run, size_t index) {
     return run->all.cpus[index];
-}
-
-/* ns of each at once; alone_ns (may be NULL) of each by itself before, in the same frames. */
-static bj_status walk_at_once(bj_sharing_run *run, const bj_sharing_plan *plan, const size_t *who, size_t count,
-                              double *ns, double *alone_ns, bj_error *error) {
-    bj_partaker *walkers = malloc((count + 1) * sizeof *walkers);
-    if (walkers == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", count);
-    for (size_t i = 0; i < count; i++)
-        walkers[i] = (bj_partaker){cpu_at(run, who[i]), cpu_at(run, who[i]), plan->bytes};
-    bj_party party = {.walkers = walkers,
-                      .walk_count = count,
-                      .order = run->order,
-                      .grain_bytes = run->grain_bytes,
-                      .alone_ns = alone_ns,
-                      .repetitions = REPETITIONS};
-    bj_kit_choose_pages(&run->rounds, plan->bytes, plan->most_at_once);
-    bj_status status = bj_kit_run_together(&run->rounds, &party, ns, NULL, error);
-    free(walkers);
-    return status;
-}
-
-/* Ratios of the times at once to the times alone: of short walks in the same frames, whose luck decides how much of a
- * small cache a mapping can use; of long ones, where that is little and time dear, to what the cpu took by itself. */
-static bj_status compare_at_once(bj_sharing_run *run, const bj_sharing_plan *plan, const size_t *who, size_t count,
-                                 double *ratios, bj_error *error) {
-    double *alone_ns = malloc((count + 1) * sizeof *alone_ns);
-    if (alone_ns == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks", count);
-    bj_status status = walk_at_once(run, plan, who, count, ratios, plan->is_paired ? alone_ns : NULL, error);
-    for (size_t i = 0; status == BJ_OK && i < count; i++)
-        ratios[i] /= plan->is_paired ? alone_ns[i] : plan->alone_ns[who[i]];
-    free(alone_ns);
-    return status == BJ_OK ? bj_probe_report(run->rounds.request, 0, error) : status;
 }
 
 static bj_status open_curve(bj_sharing_run *run, const bj_sharing_plan *plan, const char *kind, int cpu,
@@ -111,8 +76,8 @@ static bj_status measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan,
     bj_status status = BJ_OK;
     for (size_t i = 0; i < count && i < wanted && status == BJ_OK; i++) {
         double again_ns, ns;
-        status = walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns, plan->is_paired ? &ns : NULL,
-                              error);
+        status = bj_sharing_walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns,
+                                         plan->is_paired ? &ns : NULL, error);
         if (status == BJ_OK)
             status = record_alone(run, plan, SHARING_ALONE, order[i], ns, error);
         if (status == BJ_OK && plan->is_paired)
@@ -199,7 +164,7 @@ static bj_status ask(bj_sharing_run *run, const bj_sharing_plan *plan, const inq
         for (to = from + 1; to < all->count && walkers + all->items[to].count <= plan->most_at_once; to++)
             walkers += all->items[to].count;
         size_t first = all->items[from].first;
-        BJ_TRY(compare_at_once(run, plan, all->who + first, walkers, all->ratios + first, error));
+        BJ_TRY(bj_sharing_compare_at_once(run, plan, all->who + first, walkers, all->ratios + first, error));
     }
     return BJ_OK;
 }
@@ -383,7 +348,7 @@ static bj_status sort_step(bj_sharing_run *run, bj_sharing_plan *plan, size_t *w
         }
         if (walkers == 0)
             continue;
-        BJ_TRY(compare_at_once(run, plan, who, walkers, ratios, error));
+        BJ_TRY(bj_sharing_compare_at_once(run, plan, who, walkers, ratios, error));
         *places += (double)walkers * (double)plan->places;
         for (size_t i = from; i < to; i++) {
             bj_sharing_block *block = &plan->blocks[i];
@@ -434,7 +399,7 @@ static bj_status measure_all_pairs(bj_sharing_run *run, const bj_sharing_plan *p
         for (size_t b = a + 1; b < run->all.count; b++) {
             const size_t who[2] = {a, b};
             double ratios[2];
-            BJ_TRY(compare_at_once(run, plan, who, 2, ratios, error));
+            BJ_TRY(bj_sharing_compare_at_once(run, plan, who, 2, ratios, error));
             BJ_TRY(record_pair(run, plan, a, b, (ratios[0] + ratios[1]) / 2, error));
         }
     return BJ_OK;

@@ -46,3 +46,11 @@ typedef struct {
 
 bj_status bj_sharing_measure_round(bj_sharing_run *run, bj_error *error) BJ_WARN_UNUSED;
 void bj_sharing_drop_blocks(bj_sharing_plan *plan);
+
+/* ns of each at once; alone_ns (may be NULL) of each by itself before, in the same frames. */
+bj_status bj_sharing_walk_at_once(bj_sharing_run *run, const bj_sharing_plan *plan, const size_t *who, size_t count,
+                                  double *ns, double *alone_ns, bj_error *error) BJ_WARN_UNUSED;
+/* Ratios of the times at once to the times alone: of short walks in the same frames, whose luck decides how much of a
+ * small cache a mapping can use; of long ones, where that is little and time dear, to what the cpu took by itself. */
+bj_status bj_sharing_compare_at_once(bj_sharing_run *run, const bj_sharing_plan *plan, const size_t *who, size_t count,
+                                     double *ratios, bj_error *error) BJ_WARN_UNUSED;

@@ -1,8 +1,8 @@
 /* What the sharing probe records of a level, and how its two halves read it alike.
  *
- * Alone: ns of each cpu by itself. Again: how many times longer the same walk took once more. Pairs: of cpu a (an attribute) at x = cpu b: how many times longer the walks took at
- * once, of the two the less: it is high only if both suffer, so that others who walk meanwhile matter only if they
- * disturb both. */
+ * Alone: ns of each cpu by itself. Again: how many times longer the same walk took once more. Pairs: of cpu a (an
+ * attribute) at x = cpu b: how many times longer the walks took at once, of the two the less: it is high only if both
+ * suffer, so that others who walk meanwhile matter only if they disturb both. */
 #pragma once
 
 #include "probes/kit/cpu_groups.h"
@@ -27,8 +27,8 @@ typedef struct {
 /* All samples of one level. */
 typedef struct {
     size_t level;
-    double bytes;  /* of a walk */
-    int *cpus;     /* that walked the first level alone: all there are */
+    double bytes; /* of a walk */
+    int *cpus;    /* that walked the first level alone: all there are */
     size_t cpu_count;
     double *alone_ns; /* by cpu; where it was not measured, the median of the others */
     double spread;    /* robust sigma of logarithms: of walks again, else of times alone about each cpu's median */

@@ -203,8 +203,8 @@ typedef bj_status bj_verb_run_bounce(bj_machine *machine, const bj_bounce *bounc
  * back within seconds ends the experiment with BJ_ERR_FAILED. */
 typedef bj_status bj_verb_run_exchanges(bj_machine *machine, const bj_exchange *exchanges, size_t count,
                                         unsigned repetitions, double *ns_per_turn, bj_error *error);
-/* Walks and streams at once, behind a barrier; no cpu has two of them. ns_per_access as of run_walks, gbs as of
- * run_streams, each beside all others from its first to its last batch. */
+/* Walks and streams at once, behind a barrier; simulated cpus have one of them each. ns_per_access as of run_walks, gbs
+ * as of run_streams, each beside all others from its first to its last batch. */
 typedef bj_status bj_verb_run_mix(bj_machine *machine, const bj_mix *mix, double *ns_per_access, double *gbs,
                                   bj_error *error);
 /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the

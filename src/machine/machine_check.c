@@ -14,19 +14,22 @@ void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs)
         bj_machine_clear_samples(gbs, mix->stream_count * mix->stream_effort->repetitions);
 }
 
-static int cpu_of_task(const bj_mix *mix, size_t i) {
-    return i < mix->walk_count ? mix->walks[i].cpu : mix->streams[i - mix->walk_count].cpu;
-}
-
 bj_status bj_machine_check_mix(const bj_mix *mix, bj_error *error) {
-    size_t count = mix->walk_count + mix->stream_count;
-    if (count == 0)
+    if (mix->walk_count + mix->stream_count == 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "no walks or streams to run");
     if (mix->walk_count > 0 && mix->stream_count > 0 &&
         mix->walk_effort->repetitions != mix->stream_effort->repetitions)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of walks and %u of streams",
                                  mix->walk_effort->repetitions, mix->stream_effort->repetitions);
-    for (size_t i = 0; i < count; i++)
+    return BJ_OK;
+}
+
+static int cpu_of_task(const bj_mix *mix, size_t i) {
+    return i < mix->walk_count ? mix->walks[i].cpu : mix->streams[i - mix->walk_count].cpu;
+}
+
+bj_status bj_machine_check_cpus(const bj_mix *mix, bj_error *error) {
+    for (size_t i = 0; i < mix->walk_count + mix->stream_count; i++)
         for (size_t j = 0; j < i; j++)
             if (cpu_of_task(mix, i) == cpu_of_task(mix, j))
                 return bj_base_set_error(error, BJ_ERR_USAGE, "two walks or streams at once on cpu %d",

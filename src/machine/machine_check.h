@@ -7,8 +7,10 @@
 void bj_machine_clear_samples(double *samples, size_t count);
 
 void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs);
-/* That there is something to run, no cpu has two things to do, and repetitions agree. */
+/* That there is something to run, and repetitions agree. */
 bj_status bj_machine_check_mix(const bj_mix *mix, bj_error *error) BJ_WARN_UNUSED;
+/* That no cpu has two things to do: a real one would share its time, a simulated one knows no such thing. */
+bj_status bj_machine_check_cpus(const bj_mix *mix, bj_error *error) BJ_WARN_UNUSED;
 
 /* Chains of a walk, 0 read as 1. */
 unsigned bj_machine_count_chains(const bj_walk *walk);

@@ -76,8 +76,8 @@ static void count_sources(const bj_sim_spec *spec, bj_sim_streamer *who, const b
         who->sources.from[level] *= (double)who->visited_bytes / all;
 }
 
-/* Whether a pass finds nothing of the last one in any cache: what streams through an instance is its own range and those
- * of the others who share it, all at one pace. */
+/* Whether a pass finds nothing of the last one in any cache: what streams through an instance is its own range and
+ * those of the others who share it, all at one pace. */
 static bool outruns_caches(const bj_sim_streamer *streamers, size_t count, size_t index) {
     const bj_sim_streamer *who = &streamers[index];
     const bj_sim_spec *spec = who->cpu->spec;
@@ -228,6 +228,7 @@ bj_status bj_sim_run_streams(bj_machine *machine, const bj_stream *streams, size
     const bj_mix mix = {.streams = streams, .stream_count = count, .stream_effort = effort};
     bj_machine_clear_mix(&mix, NULL, gbs);
     BJ_TRY(bj_machine_check_mix(&mix, error));
+    BJ_TRY(bj_machine_check_cpus(&mix, error));
     bj_sim_machine *self = machine->self;
     bj_sim_streamer *streamers = calloc(count, sizeof *streamers);
     bj_sim_counts *before = calloc(count, sizeof *before);

@@ -153,6 +153,7 @@ bj_status bj_sim_run_mix(bj_machine *machine, const bj_mix *mix, double *ns_per_
         return bj_sim_run_streams(machine, mix->streams, mix->stream_count, mix->stream_effort, gbs, error);
     bj_machine_clear_mix(mix, ns_per_access, gbs);
     BJ_TRY(bj_machine_check_mix(mix, error));
+    BJ_TRY(bj_machine_check_cpus(mix, error));
     party all;
     bj_status status = open_party(machine->self, mix, &all, error);
     if (status == BJ_OK)
@@ -165,5 +166,6 @@ bj_status bj_sim_run_walks(bj_machine *machine, const bj_walk *walks, size_t wal
                            double *ns_per_access, bj_error *error) {
     const bj_mix mix = {.walks = walks, .walk_count = walk_count, .walk_effort = effort};
     BJ_TRY(bj_machine_check_mix(&mix, error));
+    BJ_TRY(bj_machine_check_cpus(&mix, error));
     return bj_sim_run_mix(machine, &mix, ns_per_access, NULL, error);
 }

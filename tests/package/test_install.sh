@@ -5,12 +5,12 @@ install_build
 profile=$source_dir/tests/cli/emit_profile.json
 export BLACKJACK_PROFILE="$profile"
 
-for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
+for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h include/blackjack/regions.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
     share/man/man3/libblackjack.3 share/man/man5/blackjack-profile.5 share/zsh/site-functions/_blackjack \
     share/bash-completion/completions/blackjack; do
     [ -f "$prefix/$file" ] || complain "$file is not installed"
 done
-[ "$(find "$prefix/include" -type f | wc -l)" -eq 2 ] || complain "more than the public headers is installed"
+[ "$(find "$prefix/include" -type f | wc -l)" -eq 3 ] || complain "more than the public headers is installed"
 shared=$(find "$prefix" -name 'libblackjack.so' | head -1)
 static=$(find "$prefix" -name 'libblackjack.a' | head -1)
 libdir=${shared%/*}
@@ -18,7 +18,7 @@ libdir=${shared%/*}
 
 # Exported names: those of the map, all of them public.
 sed -n 's/^ *\(bj_lib_[a-z_]*\);$/\1/p' "$source_dir/cmake/libblackjack.map" | sort >wanted
-grep -o 'bj_lib_[a-z_]*(' "$prefix/include/blackjack/blackjack.h" | tr -d '(' | sort -u >declared
+cat "$prefix"/include/blackjack/*.h | grep -oE 'bj_lib_[a-z_]*\(|bj_lib_region_slots' | tr -d '(' | sort -u >declared
 grep -vxF -f declared wanted >log && complain "in the map, not in the header"
 nm -D --defined-only "$shared" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort >exported
 cmp -s wanted exported || { diff wanted exported >log; complain "the shared library exports something else"; }

@@ -18,7 +18,7 @@ static unsigned find_first(const bj_region_arena *arena, unsigned region) {
 }
 
 /* As they were at one moment, where the thread lets us: it changes them at most every half millisecond. */
-static size_t copy_bins(const bj_region_record *record, bj_region_bin *bins, bj_region_bin *rest) {
+static size_t copy_bins(bj_region_record *record, bj_region_bin *bins, bj_region_bin *rest) {
     uint64_t count = 0, before = 0;
     for (unsigned tries = 0; tries < 100; tries++) {
         before = __atomic_load_n(&record->version, __ATOMIC_ACQUIRE);
@@ -29,8 +29,8 @@ static size_t copy_bins(const bj_region_record *record, bj_region_bin *bins, bj_
                                       BJ_LIB_LOAD(record->bins[i].ticks), BJ_LIB_LOAD(record->bins[i].periods),
                                       BJ_LIB_LOAD(record->bins[i].least), BJ_LIB_LOAD(record->bins[i].most)};
         *rest = (bj_region_bin){.calls = BJ_LIB_LOAD(record->period_calls), .ticks = BJ_LIB_LOAD(record->period_ticks)};
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (before % 2 == 0 && BJ_LIB_LOAD(record->version) == before)
+        /* Adds nothing: a plain load could come before those above. */
+        if (before % 2 == 0 && __atomic_fetch_add(&record->version, 0, __ATOMIC_ACQ_REL) == before)
             break;
     }
     return (size_t)count;
@@ -44,7 +44,7 @@ static void write_bin(FILE *out, const bj_region_bin *bin, uint64_t start, bool 
             bin->least % 1000, bin->most / 1000, bin->most % 1000);
 }
 
-static void write_record(FILE *out, const bj_region_arena *arena, const bj_region_record *record, uint64_t now) {
+static void write_record(FILE *out, const bj_region_arena *arena, bj_region_record *record, uint64_t now) {
     bj_region_bin bins[REGION_BINS], rest;
     size_t count = copy_bins(record, bins, &rest);
     uint64_t calls = 0, ticks = 0;
@@ -111,7 +111,7 @@ char *bj_inside_regions_to_json(bj_region_arena *arena, size_t *length) {
         return NULL;
     uint64_t now = BJ_LIB_READ_COUNTER(), now_ns = bj_lib_read_clock();
     write_head(out, arena, now, now_ns);
-    const bj_region_record *record = __atomic_load_n(&arena->records, __ATOMIC_ACQUIRE);
+    bj_region_record *record = __atomic_load_n(&arena->records, __ATOMIC_ACQUIRE);
     for (; record != NULL; record = record->next) {
         write_record(out, arena, record, now);
         fputs(record->next != NULL ? ",\n" : "\n", out);

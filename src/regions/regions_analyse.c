@@ -150,7 +150,6 @@ static double take_mean(const bj_regions_summary *summary) {
 
 static void judge_loss(bj_regions_basis basis, bj_regions_loss *loss) {
     double least = take_mean(loss->least), full = take_mean(loss->full);
-    double calls = loss->full->calls / loss->least->calls;
     loss->ranked = true;
     loss->least_ns = least * (basis == BJ_REGIONS_BY_TOTAL ? loss->least->calls : 1);
     loss->full_ns = full * (basis == BJ_REGIONS_BY_TOTAL ? loss->full->calls : 1);
@@ -169,6 +168,11 @@ static void judge_loss(bj_regions_basis basis, bj_regions_loss *loss) {
              loss->ratio_low > 1    ? "slower"
              : loss->ratio_high < 1 ? "faster"
                                     : "no difference beyond the interval");
+}
+
+/* More or fewer calls: the reader must know whether they are comparable. */
+static void remark_calls(bj_regions_basis basis, bj_regions_loss *loss) {
+    double calls = loss->full->calls / loss->least->calls;
     if (basis == BJ_REGIONS_BY_CALL && (calls > 1 + SAME_CALLS || calls < 1 - SAME_CALLS))
         snprintf(loss->remark, sizeof loss->remark,
                  "%.3g times the calls: is a call the same work in both? else --by total", calls);
@@ -180,8 +184,10 @@ static void fill_loss(bj_regions_basis basis, bj_regions_loss *loss) {
     else if (loss->least->refused[0] != 0 || loss->full->refused[0] != 0)
         snprintf(loss->remark, sizeof loss->remark, "%s",
                  loss->least->refused[0] != 0 ? loss->least->refused : loss->full->refused);
-    else
+    else {
         judge_loss(basis, loss);
+        remark_calls(basis, loss);
+    }
 }
 
 static int order_by_loss(const void *a, const void *b) {

@@ -33,7 +33,8 @@ void bj_regions_collect_series(const bj_regions_file *file, size_t region, bj_re
     for (size_t i = 0; i < file->record_count; i++) {
         const bj_regions_record *record = &file->records[i];
         for (size_t j = 0; j < record->series_count && record->region == region; j++) {
-            double cell = fmax(0, (record->series[j].end_ns - from) / series->cell_ns);
+            /* An end at the edge of a cell belongs to it; the last bits of the division do not matter. */
+            double cell = fmax(0, ceil((record->series[j].end_ns - from) / series->cell_ns - 1e-9) - 1);
             size_t at = cell < (double)series->count ? (size_t)cell : series->count - 1;
             series->calls[at] += record->series[j].calls;
             series->ns[at] += record->series[j].ns;
@@ -62,7 +63,7 @@ static void smooth(const double *means, size_t count, double *smoothed) {
     }
 }
 
-/* The number of cells to leave out; more than half of them: it did not settle. */
+/* The number of cells to leave out, up to half of them: of fewer cells the error is too uncertain to choose by. */
 static size_t find_cut(const double *y, size_t count) {
     double sum = 0, squares = 0, best = INFINITY;
     size_t cut = 0;
@@ -70,7 +71,7 @@ static size_t find_cut(const double *y, size_t count) {
         double left = (double)(count - first), centred = y[first] - y[count - 1];
         sum += centred; /* differences to one cell: no cancellation of large numbers */
         squares += centred * centred;
-        if (left < 5)
+        if (first > count / 2)
             continue;
         double error = fmax(0, squares - sum * sum / left) / (left * left);
         if (error <= best) {
@@ -129,7 +130,7 @@ void bj_regions_judge_start(const bj_regions_file *file, const bj_regions_series
     }
     smooth(means, count, smoothed);
     size_t cut = find_cut(smoothed, count);
-    if (cut > count / 2) {
+    if (cut + 1 >= count / 2) { /* at the end of the search: it would be later still */
         say(&summary->skip, "it had not settled at half of its %.3g s: run longer",
             series->cell_ns * (double)series->count * 1e-9);
         summary->settled = summary->settled_half = summary->skip;

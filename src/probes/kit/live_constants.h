@@ -1,4 +1,4 @@
-/* Constants of the live probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
+/* Constants of the analysis of live variables. `make sensitivity` prints what happens when one is 20% off. */
 #pragma once
 
 /* Of what one spilled variable costs if all cost alike. The first ones are often cheaper, since a memory operand hides

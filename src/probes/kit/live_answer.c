@@ -1,18 +1,21 @@
-#include "probes/live/live_answer.h"
-
+/* From the time per addition over the number of live variables to how many fit into registers; pure. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probes/kit/estimate.h"
-#include "probes/live/live_constants.h"
+#include "probes/kit/live.h"
+#include "probes/kit/live_constants.h"
 #include "stats/monotone.h"
 #include "stats/quantile.h"
 #include "stats/steps.h"
 
-const char *const bj_live_keys[BJ_LIVE_TYPES] = {"live.int32", "live.int64", "live.float", "live.double"};
+void bj_kit_name_live(const bj_live_set *set, size_t type, char *key) {
+    snprintf(key, BJ_LIVE_KEY_ROOM, "live.%s", set->types[type]);
+}
 
-size_t bj_live_find_onset(const double *x, const double *y, size_t count, double unspilled, double part) {
+size_t bj_kit_find_spill_onset(const double *x, const double *y, size_t count, double unspilled, double part) {
     double rise = y[count - 1] - unspilled;
     if (!(rise > 0))
         return count;
@@ -79,10 +82,10 @@ static double find_answer(const onset_context *c, double part) {
         return NAN;
     if (c->biggest_step)
         return bj_stats_find_biggest_step(c->y, c->count, &step) ? c->x[step.before] : NAN;
-    size_t onset = bj_live_find_onset(c->x, c->y, c->count, c->y[0], part);
+    size_t onset = bj_kit_find_spill_onset(c->x, c->y, c->count, c->y[0], part);
     double unspilled = onset < c->count ? find_unspilled(c, onset) : NAN;
     if (!isnan(unspilled))
-        onset = bj_live_find_onset(c->x, c->y, c->count, unspilled, part);
+        onset = bj_kit_find_spill_onset(c->x, c->y, c->count, unspilled, part);
     return onset < c->count ? c->x[onset] : NAN;
 }
 
@@ -137,7 +140,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
     return status;
 }
 
-static bj_status answer_type(const bj_curves *samples, const char *key, const bj_analyse_request *request,
+bj_status bj_kit_answer_live(const bj_curves *samples, const char *key, const bj_analyse_request *request,
                              bj_answers *answers, bj_error *error) {
     const bj_curve *curve = bj_data_find_curve(samples, key);
     bj_answer *answer;
@@ -153,15 +156,5 @@ static bj_status answer_type(const bj_curves *samples, const char *key, const bj
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples");
     else
         status = answer_curve(curve, request, answer, error);
-    return status;
-}
-
-bj_status bj_live_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
-                         bj_error *error) {
-    if (request->from_table)
-        return answer_type(samples, BJ_LIVE_TABLE, request, answers, error);
-    bj_status status = BJ_OK;
-    for (size_t t = 0; t < BJ_LIVE_TYPES && status == BJ_OK; t++)
-        status = answer_type(samples, bj_live_keys[t], request, answers, error);
     return status;
 }

@@ -146,7 +146,13 @@ bool bj_codegen_is_memory(const bj_codegen_family *unit) {
     return bj_codegen_uses(unit, "load") || bj_codegen_uses(unit, "store");
 }
 
+unsigned bj_codegen_place_of(unsigned variable) {
+    return BJ_CODEGEN_LIVE_VECTORS_MOST + variable % BJ_CODEGEN_PLACES;
+}
+
 size_t bj_codegen_count_values(const bj_codegen_family *unit, unsigned abreast) {
+    if (unit->kind == BJ_CODEGEN_LIVE && unit->type->lanes > 1)
+        return BJ_CODEGEN_LIVE_VECTORS_MOST + BJ_CODEGEN_PLACES;
     return bj_codegen_is_memory(unit) ? BJ_CODEGEN_CHAIN_VALUES : abreast;
 }
 

@@ -26,7 +26,7 @@
 #define BJ_CODEGEN_WIDEST 64u
 /* Operands of a chain, in values of its type. */
 #define BJ_CODEGEN_OPERANDS 6u
-/* What loads read and stores write: so many values, behind those of the chains. */
+/* What loads read and stores write: so many values, behind those of the chains or the live vectors. */
 #define BJ_CODEGEN_PLACES 32u
 #define BJ_CODEGEN_CHAIN_VALUES (BJ_CODEGEN_ABREAST + BJ_CODEGEN_PLACES)
 
@@ -73,6 +73,8 @@ bool bj_codegen_has_abreast(const bj_codegen_family *unit, unsigned abreast);
 unsigned bj_codegen_most_live(const bj_codegen_type *type);
 /* Loads and stores: their chains depend on nothing, and what they touch counts among the values. */
 bool bj_codegen_is_memory(const bj_codegen_family *unit);
+/* Where the sum of that live vector is stored, among the values. */
+unsigned bj_codegen_place_of(unsigned variable);
 /* The values that a kernel of so many chains or variables reads and writes. */
 size_t bj_codegen_count_values(const bj_codegen_family *unit, unsigned abreast);
 /* "op_int32_add", "op_double_sqrt_mul", "live_float": what its table is called in the source, after "bj_generated_". */

@@ -8,7 +8,9 @@
  * Loads and stores are volatile accesses, each to the next place of a few that stay in the first-level cache.
  *
  * Live variables: nothing is hidden inside the loop, since where values are kept is the compiler's decision and the
- * question. Each variable depends on all others within some sweeps, so no addition can be left out. */
+ * question. Each variable depends on all others within some sweeps, so no addition can be left out. Every sum of
+ * vectors is stored as well: cores add no more than two vectors a cycle and can load and store as many beside it, so
+ * that spills would cost nothing. With stores as the bottleneck each one more costs its share. */
 #include <string.h>
 
 #include "codegen/codegen.h"
@@ -229,8 +231,11 @@ static void write_chains(const bj_codegen_family *unit, FILE *out) {
 static void write_live_kernel(const bj_codegen_family *unit, const char *name, unsigned variables, FILE *out) {
     unsigned half = variables / 2, sweeps = bj_codegen_count_sweeps(variables);
     fputs("#undef SWEEP\n#define SWEEP", out);
-    for (unsigned i = 0; i < variables; i++)
+    for (unsigned i = 0; i < variables; i++) {
         fprintf(out, " p%u += p%u;", i, (i + variables - half) % variables);
+        if (unit->type->lanes > 1)
+            fprintf(out, " ((volatile LOOSE *)values)[%u] = p%u;", bj_codegen_place_of(i), i);
+    }
     fprintf(out, "\n%sstatic void %s_%u(void *values, const void *operands, size_t passes) {\n    (void)operands;\n",
             name_target(unit), name, variables);
     for (unsigned i = 0; i < variables; i++)

@@ -192,6 +192,8 @@ static void compute_sweeps(const bj_codegen_family *unit, size_t variables, size
         for (unsigned l = 0; unit->type->is_float && l < lanes; l++) {
             volatile double sum = get_float(values, to * lanes + l, bytes) + get_float(values, from * lanes + l, bytes);
             put_float(values, to * lanes + l, bytes, sum);
+            if (lanes > 1)
+                put_float(values, bj_codegen_place_of((unsigned)to) * lanes + l, bytes, sum);
         }
     }
 }

@@ -18,7 +18,9 @@ _Static_assert(BJ_CODEGEN_SPARSE == BJ_CHAIN_SPARSE, "and of vectors for those t
 _Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST &&
                    BJ_CODEGEN_LIVE_VECTORS_MOST == BJ_LIVE_VECTORS_MOST,
                "the seam asks for as many variables as are generated");
-_Static_assert(BJ_CODEGEN_CHAIN_VALUES <= BJ_LIVE_MOST, "the workspace has room for what loads and stores touch");
+_Static_assert(BJ_CODEGEN_CHAIN_VALUES <= BJ_LIVE_MOST &&
+                   BJ_CODEGEN_LIVE_VECTORS_MOST + BJ_CODEGEN_PLACES <= BJ_LIVE_MOST,
+               "the workspace has room for what loads and stores touch");
 
 enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16, LENGTH_TRIES = 3 };
 

@@ -16,6 +16,7 @@ typedef struct {
     unsigned most; /* variables: BJ_LIVE_MOST, or BJ_LIVE_VECTORS_MOST */
     unsigned rounds[BJ_EFFORT_COUNT];
     unsigned visits;                   /* of every point in one round */
+    double low_of_visits;              /* quantile of them that is kept */
     double progress_from, progress_to; /* shares of the probe; both 0: all of it */
 } bj_live_set;
 
@@ -29,10 +30,14 @@ bj_status bj_kit_measure_live(const bj_live_set *set, const bj_measure_request *
                               uint64_t purpose, bj_error *error) BJ_WARN_UNUSED;
 /* From the curve of that name to the answer under the same name; pure. Method NULL or "spill_onset": where the monotone
  * curve has risen by a third of what one variable in memory must cost. "biggest_step" (blackjackbench-2012, 3.5): its
- * biggest relative step. */
+ * biggest relative step. "spill_hinge": for loops that also store each sum, the bend of the curve of the least times.
+ */
 bj_status bj_kit_answer_live(const bj_curves *samples, const char *key, const bj_analyse_request *request,
                              bj_answers *answers, bj_error *error) BJ_WARN_UNUSED;
 
 /* Index of the last x before variables are spilled, from a curve that was made monotone; count: nothing rises.
  * `unspilled`: the time without a spill. `part`: of what one spilled variable costs, how much is taken for one. */
 size_t bj_kit_find_spill_onset(const double *x, const double *y, size_t count, double unspilled, double part);
+/* The number of variables from which on each further one costs a spill, by a hinge through all points; NaN: the curve
+ * has none. `part`: of what one spilled variable costs, how much is still none. */
+double bj_kit_find_spill_hinge(const double *x, const double *y, size_t count, double part);

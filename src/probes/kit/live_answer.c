@@ -30,7 +30,7 @@ size_t bj_kit_find_spill_onset(const double *x, const double *y, size_t count, d
 
 typedef struct {
     const bj_curve *curve;
-    bool biggest_step;
+    bool biggest_step, hinge;
     /* Of the rounds that were asked last: points that have samples, low; y is made monotone, raw is not. */
     double *x, *y, *raw;
     size_t count;
@@ -44,6 +44,8 @@ static double find_low(const onset_context *c, size_t point, const size_t *index
         if (c->curve->rounds[index[i]][point] > 0)
             c->scratch[count++] = c->curve->rounds[index[i]][point];
     bj_stats_sort_samples(c->scratch, count);
+    if (c->hinge && count > 0)
+        return c->scratch[0];
     return count > 0 ? c->scratch[(size_t)fmax(ceil(LOW_OF_ROUNDS * (double)count), 1) - 1] : NAN;
 }
 
@@ -78,6 +80,8 @@ static double find_unspilled(const onset_context *c, size_t onset) {
 /* Of the rounds that were summed up last; NaN: no spills. */
 static double find_answer(const onset_context *c, double part) {
     bj_step step;
+    if (c->hinge)
+        return c->count < 3 ? NAN : bj_kit_find_spill_hinge(c->x, c->raw, c->count, part);
     if (c->count < 3 || c->y[c->count - 1] < c->y[0] * LEAST_RISE)
         return NAN;
     if (c->biggest_step)
@@ -91,7 +95,7 @@ static double find_answer(const onset_context *c, double part) {
 
 static double ask_rounds(void *context, const size_t *index, size_t rounds) {
     sum_up_rounds(context, index, rounds);
-    return find_answer(context, PART);
+    return find_answer(context, ((onset_context *)context)->hinge ? HINGE_PART : PART);
 }
 
 /* Whether the time had stood still before the answer. */
@@ -106,6 +110,8 @@ static bool stands_still(const onset_context *c, double value) {
 }
 
 static bool is_sure(const onset_context *c, double value) {
+    if (c->hinge)
+        return find_answer(c, HINGE_PART_LOW) == value && find_answer(c, HINGE_PART_HIGH) == value;
     return c->biggest_step ||
            (find_answer(c, PART_LOW) == value && find_answer(c, PART_HIGH) == value && !stands_still(c, value));
 }
@@ -118,6 +124,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", points);
     onset_context context = {.curve = curve,
                              .biggest_step = request->method != NULL && strcmp(request->method, "biggest_step") == 0,
+                             .hinge = request->method != NULL && strcmp(request->method, "spill_hinge") == 0,
                              .x = numbers,
                              .y = numbers + points,
                              .raw = numbers + 2 * points,

@@ -16,10 +16,6 @@ enum { YARDSTICKS = 3 };
 #define STEADY 1.005
 enum { TRIES = 2 };
 
-/* Of the visits of a point in one round a low one is kept, since disturbance adds time; not the least, which is often
- * one whose yardstick met a slower clock. */
-#define LOW_OF_VISITS 0.25
-
 typedef struct {
     const bj_live_set *set;
     size_t of_type; /* points of one type */
@@ -107,7 +103,8 @@ static bj_status record_round(live_run *run, bj_error *error) {
     bj_status status = BJ_OK;
     for (size_t i = 0; i < run->point_count && status == BJ_OK; i++) {
         uint32_t point = run->points[i];
-        double low = bj_stats_quantile(run->visits + point * run->set->visits, run->set->visits, LOW_OF_VISITS);
+        double low =
+            bj_stats_quantile(run->visits + point * run->set->visits, run->set->visits, run->set->low_of_visits);
         bj_curve *curve;
         status = open_curve(run, point / run->of_type, &curve, error);
         if (status == BJ_OK && low > 0)

@@ -126,7 +126,7 @@ static bj_status check_compiler(const session *session, bj_error *error) {
         is_used = is_used || session->order[i]->uses_compiler;
     if (command != NULL && !is_used)
         return bj_base_set_error(error, BJ_ERR_USAGE,
-                                 "--cc: no probe that runs measures compiled kernels: op and live do");
+                                 "--cc: no probe that runs measures compiled kernels: op, live and vector do");
     if (command != NULL && strlen(command) >= sizeof session->profile.run.cc)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--cc: more than %zu bytes", sizeof session->profile.run.cc - 1);
     return BJ_OK;
@@ -411,7 +411,8 @@ static const bj_cli_option options[] = {
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
     {"all-pairs", 0, NULL, "topology measures every pair of cpus, however many: 32640 of 256 cpus"},
-    {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
+    {"cc", 0, "COMMAND",
+     "op, live and vector measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
 

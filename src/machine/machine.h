@@ -62,13 +62,16 @@ typedef enum {
 
 /* Chains that one thread can run side by side. */
 #define BJ_CHAIN_ABREAST_MAX 20u
+/* Of vectors there are kernels for 1, 2, 3, 4, 6, 8, 10, 12, 16 and 20 chains, one bit each: all would take long to
+ * compile and to measure. */
+#define BJ_CHAIN_SPARSE 0x88AAFu
 
 /* Chains of dependent operations: `abreast` independent ones side by side. A step of one is an operation, or two in
  * turn. */
 typedef struct {
     int cpu;
-    const char *type;      /* "int32", … */
-    const char *operation; /* "add", … */
+    const char *type;      /* "int32", …; "doublex4", …: vectors of so many */
+    const char *operation; /* "add", …; of vectors also "load" and "store", which wait for nothing */
     const char *then;      /* the second operation of a step; NULL: none */
     unsigned abreast;      /* up to BJ_CHAIN_ABREAST_MAX */
     bj_unroll unroll;
@@ -77,6 +80,8 @@ typedef struct {
 /* The fewest and most variables that can be asked for to live at once. */
 #define BJ_LIVE_LEAST 3u
 #define BJ_LIVE_MOST 132u
+/* Of vectors: no processor has more than 64 registers for them. */
+#define BJ_LIVE_VECTORS_MOST 80u
 
 /* A loop of additions over `variables` variables, each of which is needed until the next turn: those that find no
  * register are kept in memory. Variable i is added the one half of them away, so that half of all additions can
@@ -84,7 +89,7 @@ typedef struct {
 typedef struct {
     int cpu;
     const char *type;
-    unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST */
+    unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST, or BJ_LIVE_VECTORS_MOST */
 } bj_live;
 
 typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;

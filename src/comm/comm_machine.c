@@ -3,7 +3,6 @@
 #include "comm/comm_machine.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +35,7 @@ static struct {
     unsigned number;
     double start_s;
     char warnings[3][200];
+    bj_error trouble;
 } self;
 
 static introduction introduce(void) {
@@ -101,7 +101,13 @@ static bool is_gone(int rank) {
            errno == ESRCH;
 }
 
+const char *bj_comm_trouble(void) {
+    return self.trouble.text;
+}
+
 static bj_status name_lost(int rank, const char *what, bj_error *error) {
+    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank,
+                            self.ranks[rank].host, self.ranks[rank].pid, what);
     return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank, self.ranks[rank].host,
                              self.ranks[rank].pid, what);
 }
@@ -113,6 +119,7 @@ static bj_status blame(int silent, bj_error *error) {
             return name_lost(i, "has died", error);
     if (silent >= 0)
         return name_lost(silent, "did not answer in time", error);
+    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
     return bj_base_set_error(error, self.stop != NULL && *self.stop == SIGINT ? BJ_ERR_INTERRUPTED : BJ_ERR_FAILED,
                              "stopped from outside: by the launcher, which does so when a rank dies, or by a signal");
 }
@@ -326,7 +333,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     size_t cpu_count = 0;
     if (made == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the machine");
-    bj_status status = bj_platform_allowed_cpus(&self.cpus, &cpu_count, error);
+    bj_status status = bj_platform_list_cpus(&self.cpus, &cpu_count, error);
     if (status != BJ_OK) {
         free(made);
         return status;

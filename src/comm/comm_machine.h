@@ -25,3 +25,5 @@ const char *bj_comm_host_name(void);
 const char *bj_comm_warning(size_t index);
 /* Waits for all ranks, with a limit; used where each does work of its own. */
 bj_status bj_comm_meet(double limit_s, bj_error *error) BJ_WARN_UNUSED;
+/* Why the last experiment failed, with the name of the rank; "": none did. */
+const char *bj_comm_trouble(void);

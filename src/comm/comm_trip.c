@@ -7,7 +7,8 @@
 /* A batch lasts at least so long, and longer beside others, which do not begin in the same moment. */
 static const double BATCH_S = 200e-6;
 static const double BATCH_OF_PAIR_S = 100e-6;
-enum { WARM_TRIPS = 3, TRIPS_LEAST = 2, TRIPS_MOST = 20000 };
+/* Long messages warm up in one trip, and one is a batch. */
+enum { WARM_TRIPS = 3, LONG_BYTES = 1 << 20, TRIPS_MOST = 20000 };
 enum { TAG_THERE = 11, TAG_BACK };
 
 double bj_comm_read_seconds(void) {
@@ -75,12 +76,16 @@ static bool go_round(const side *side, unsigned trips) {
     return true;
 }
 
+static unsigned count_warm(const bj_comm_order *order) {
+    return order->bytes >= LONG_BYTES ? 1 : WARM_TRIPS;
+}
+
 /* The number of trips of a batch is the first side's to tell, from its warm-up. */
 static bool agree_on_trips(const side *side, double warm_s, unsigned *trips) {
     MPI_Request request;
     double batch_s = BATCH_S + (side->order->pairs > 1 ? BATCH_OF_PAIR_S * side->order->pairs : 0);
     if (side->order->role == BJ_COMM_SEND_FIRST) {
-        *trips = (unsigned)fmin(fmax(ceil(batch_s * WARM_TRIPS / warm_s), TRIPS_LEAST), TRIPS_MOST);
+        *trips = (unsigned)fmin(fmax(ceil(batch_s * count_warm(side->order) / warm_s), 1), TRIPS_MOST);
         return MPI_Isend(trips, 1, MPI_UNSIGNED, side->order->partner, TAG_THERE, side->data, &request) ==
                    MPI_SUCCESS &&
                bj_comm_await(&request, BJ_COMM_LIMIT_S, false, side->stop);
@@ -114,7 +119,7 @@ void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *orde
     if (!go_round(&side, 1))
         return;
     double begin_s = bj_comm_read_seconds();
-    if (!go_round(&side, WARM_TRIPS) || !agree_on_trips(&side, bj_comm_read_seconds() - begin_s, &trips) ||
+    if (!go_round(&side, count_warm(order)) || !agree_on_trips(&side, bj_comm_read_seconds() - begin_s, &trips) ||
         !pass_barrier(&side, orders))
         return;
     for (unsigned r = 0; r < order->repetitions && r < BJ_COMM_REPETITIONS_MOST; r++) {

@@ -9,7 +9,7 @@
 /* Nobody is waited for longer than this within an experiment. */
 #define BJ_COMM_LIMIT_S 8.0
 /* Rank 0 hears the report of the one that waited in vain. */
-#define BJ_COMM_REPORT_LIMIT_S 18.0
+#define BJ_COMM_REPORT_LIMIT_S 12.0
 
 enum { BJ_COMM_TAG_ORDER = 1, BJ_COMM_TAG_REPORT, BJ_COMM_TAG_READY, BJ_COMM_TAG_GO };
 

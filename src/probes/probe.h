@@ -29,6 +29,7 @@ typedef struct {
     bool all_pairs;        /* every pair of cpus or ranks is wanted, however many there are */
     const size_t *message_bytes; /* sizes that layers of messages are told apart by; count 0: the probe's own */
     size_t message_count;
+    size_t message_most; /* the longest message of a curve; 0: the probe's own */
     /* 0: samples are empty. Else they hold what this probe measured earlier, and so many rounds more are wanted (or
      * BJ_ROUNDS_AS_PLANNED), of the same points on the same kind of pages, or none; the seed is another one then. */
     unsigned more_rounds;

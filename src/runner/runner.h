@@ -36,6 +36,7 @@ typedef struct {
     bool all_pairs;              /* probes that compare cpus or ranks compare each with each */
     const size_t *message_bytes; /* as of bj_measure_request */
     size_t message_count;
+    size_t message_most;
     bool on_request;    /* count 0: those that run only where they are named, too */
     int cpu;            /* OS number, one of the machine's */
     const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */

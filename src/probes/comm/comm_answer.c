@@ -281,7 +281,14 @@ static void judge(answering *answering, double support, bj_answer *answer) {
     answer->confidence = bj_kit_judge_support(support);
     if (answering->table.least_rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = BJ_CONFIDENCE_LOW;
-    if (exceptions > 0)
+    const char *lost = "";
+    for (size_t i = 0; answering->table.hosts != NULL && i < answering->table.hosts->attribute_count; i++)
+        if (strcmp(answering->table.hosts->attributes[i].name, "lost") == 0)
+            lost = answering->table.hosts->attributes[i].text;
+    if (lost[0] != '\0') {
+        bj_kit_call_unstable(answer, "the measurement ended early, %s was lost: from what was done before", lost);
+        answer->confidence = BJ_CONFIDENCE_LOW;
+    } else if (exceptions > 0)
         bj_kit_call_unstable(answer, "%zu of %zu pairs are farther apart than the groups that they are in say",
                              exceptions, answering->table.pair_count);
     else if (answering->differs > CHECK_AGREES)

@@ -14,6 +14,8 @@
 #define RANDOM_PURPOSE 0x636f6d6du
 #define USUAL_L1_BYTES 32768u
 #define CURVE_MOST_BYTES ((size_t)16 << 20)
+/* Longer messages than take this long are left out of a curve: 16 MiB over a link of 1 Gbit/s still fit. */
+#define CURVE_MOST_US 150e3
 
 static const unsigned rounds_of[BJ_EFFORT_COUNT] = {4, 6, 12};
 
@@ -43,19 +45,25 @@ static void choose_sizes(bj_comm_run *run) {
     }
 }
 
-static void plan_curves(const bj_comm_table *table, size_t layer, bool fine, bj_comm_jobs *jobs) {
+static void plan_curves(const bj_comm_run *run, const bj_comm_table *table, size_t layer, bj_comm_jobs *jobs) {
+    const bj_measure_request *request = run->rounds.request;
+    bool fine = request->effort != BJ_EFFORT_QUICK;
     size_t chosen[2];
     bj_comm_choose_pairs(table, layer, chosen);
     for (size_t which = 0; which < 2; which++) {
         if (chosen[which] >= table->pair_count)
             continue;
         const bj_comm_pair *pair = &table->pairs[chosen[which]];
+        size_t longest = table->size_count - 1, most = request->message_most;
+        double us = table->us[chosen[which] * table->size_count + longest];
+        double affordable = (double)table->bytes[longest] * CURVE_MOST_US / us;
+        most = most == 0 || most > CURVE_MOST_BYTES ? CURVE_MOST_BYTES : most;
         bj_comm_add_job(jobs, BJ_COMM_CURVE, layer, which);
         bj_comm_add_message(jobs, pair->a, pair->b, 0);
-        for (size_t bytes = 1; bytes <= CURVE_MOST_BYTES; bytes *= 2) {
+        for (size_t bytes = 1; bytes <= most && (double)bytes <= affordable; bytes *= 2) {
             bj_comm_add_job(jobs, BJ_COMM_CURVE, layer, which);
             bj_comm_add_message(jobs, pair->a, pair->b, bytes);
-            if (fine && bytes >= 16 && bytes < CURVE_MOST_BYTES) {
+            if (fine && bytes >= 16 && 2 * bytes <= most) {
                 bj_comm_add_job(jobs, BJ_COMM_CURVE, layer, which);
                 bj_comm_add_message(jobs, pair->a, pair->b, bytes + bytes / 2);
             }
@@ -136,7 +144,7 @@ static bj_status measure_layers(bj_comm_run *run, size_t first, unsigned rounds,
     if (status == BJ_OK)
         status = bj_comm_find_layers(&table, NULL, 0, false, error);
     for (size_t layer = 0; layer < table.layer_count && status == BJ_OK; layer++) {
-        plan_curves(&table, layer, run->rounds.request->effort != BJ_EFFORT_QUICK, &jobs);
+        plan_curves(run, &table, layer, &jobs);
         status = plan_scaling(run, &table, layer, &jobs, error);
     }
     bj_comm_free_table(&table);
@@ -184,6 +192,19 @@ static void find_rows(bj_comm_run *run) {
     }
 }
 
+/* A rank that is lost ends the measurement, but what was measured before it still tells something: the answer then says
+ * that it is not whole. */
+static bj_status keep_part(bj_comm_run *run, bj_status status, bj_error *error) {
+    bj_curves *samples = run->rounds.samples;
+    for (size_t i = 0; i < samples->count; i++) {
+        char why[24];
+        snprintf(why, sizeof why, "%.*s", (int)(strcspn(error->text, "(") % sizeof why), error->text);
+        if (samples->count > 2 && strcmp(samples->items[i].id, BJ_COMM_HOSTS) == 0)
+            return bj_data_set_attribute_text(&samples->items[i], "lost", why, error);
+    }
+    return status;
+}
+
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const bj_machine_facts *facts = &request->machine->facts;
     if (facts->rank_count < 2)
@@ -212,6 +233,8 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         if (status == BJ_OK)
             status = measure_layers(&run, 0, rounds, error);
     }
+    if (status == BJ_ERR_FAILED)
+        status = keep_part(&run, status, error);
     free(run.row_of);
     bj_kit_close_rounds(&run.rounds);
     return status;

@@ -334,6 +334,7 @@ static const bj_cli_option options[] = {
 
 static const bj_cli_command command = {
     .name = "comm",
+    .program = "blackjack-",
     .synopsis = "[-o FILE] [--force] [--resume] [--profiles FOLDER] [--all-pairs]\n"
                 "[--bytes N,...] [--longest BYTES] [--machine sim:FILE]\n"
                 "[--effort quick|normal|thorough] [--budget SECONDS] [--seed N] [--method NAME]\n"

@@ -21,7 +21,8 @@ void bj_comm_abort(int status) {
     (void)status;
 }
 
-void bj_comm_leave(void) {}
+void bj_comm_leave(void) {
+}
 
 int bj_comm_count_before(void) {
     return 0;

@@ -71,9 +71,8 @@ static void take_note(void) {
         int known = 0, of_host = 0;
         while (strcmp(self.ranks[known].host, self.ranks[i].host) != 0)
             known++;
-        self.facts[i] = (bj_rank){.host = known < i ? self.facts[known].host : hosts++,
-                                  .cpu = self.ranks[i].cpu,
-                                  .name = self.ranks[i].host};
+        self.facts[i] = (bj_rank){
+            .host = known < i ? self.facts[known].host : hosts++, .cpu = self.ranks[i].cpu, .name = self.ranks[i].host};
         unbound += self.ranks[i].cpu < 0;
         for (int j = 0; j <= i; j++)
             of_host += strcmp(self.ranks[j].host, self.ranks[i].host) == 0;
@@ -305,8 +304,8 @@ static bj_status gather_introductions(bj_error *error) {
     if (MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, self.ranks, sizeof mine, MPI_BYTE, self.orders, &request) !=
             MPI_SUCCESS ||
         !bj_comm_await(&request, BJ_COMM_REPORT_LIMIT_S, true, self.stop))
-        return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): the ranks do not find each other",
-                                 self.rank, mine.host);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): the ranks do not find each other", self.rank,
+                                 mine.host);
     take_note();
     return BJ_OK;
 }

@@ -367,7 +367,7 @@ int main(int count, char **words) {
         }
     }
     bj_status status = bj_cli_parse_arguments(&command, count, words, &arguments, &error);
-    int result = status == BJ_OK     ? run(&arguments)
+    int result = status == BJ_OK   ? run(&arguments)
                  : is_first_rank() ? bj_cli_fail(status, &error)
                                    : bj_cli_exit_status(status);
     bj_cli_free_arguments(&arguments);

@@ -27,7 +27,8 @@ static unsigned find_reach(const answering *answering, size_t layer) {
     for (size_t i = 0; i < answering->table.pair_count; i++) {
         const bj_comm_pair *pair = &answering->table.pairs[i];
         if (answering->table.layer[i] == layer)
-            reach |= bj_comm_find_host(&answering->table, pair->a) == bj_comm_find_host(&answering->table, pair->b) ? 1 : 2;
+            reach |=
+                bj_comm_find_host(&answering->table, pair->a) == bj_comm_find_host(&answering->table, pair->b) ? 1 : 2;
     }
     return reach;
 }
@@ -301,7 +302,8 @@ static bj_status put_ranks(const answering *answering, bj_answers *answers, bj_e
     bj_structured value = {0};
     bj_answer *answer;
     BJ_TRY(bj_data_put_answer(answers, "comm.ranks", "", &answer, error));
-    if (answering->table.hosts == NULL || answering->table.hosts->round_count == 0 || cpus == NULL || cpus->round_count == 0) {
+    if (answering->table.hosts == NULL || answering->table.hosts->round_count == 0 || cpus == NULL ||
+        cpus->round_count == 0) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the samples do not tell where the ranks were");
         return BJ_OK;
     }

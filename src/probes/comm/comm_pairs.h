@@ -31,7 +31,7 @@ typedef struct {
     size_t layer_count;
     size_t rounds, least_rounds; /* the most and the fewest of any row */
     size_t rank_count;           /* one more than the highest */
-    const bj_curve *hosts; /* of the ranks, where the samples tell */
+    const bj_curve *hosts;       /* of the ranks, where the samples tell */
     double *scratch;
 } bj_comm_table;
 

@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
+#include <stdio.h>
 
 /* Of a list of [x, y, …], x ascending: y at x by straight lines; NaN: it is no such list. */
 static double interpolate(const json_t *points, double x) {
@@ -41,4 +41,18 @@ bj_status bj_profile_estimate_message(const char *json, size_t layer, double byt
     if (!(estimate->us > 0))
         return bj_base_set_error(error, BJ_ERR_INPUT, "layer %zu of comm.layers has no times by size", layer);
     return BJ_OK;
+}
+
+bool bj_profile_describe_layers(const char *json, char *text, size_t room) {
+    json_t *layers = json_loads(json, 0, NULL);
+    size_t used = 0, count = json_array_size(layers);
+    for (size_t i = 0; i < count && used < room; i++) {
+        const json_t *layer = json_array_get(layers, i);
+        const char *name = json_string_value(json_object_get(layer, "name"));
+        used +=
+            (size_t)snprintf(text + used, room - used, "%s%.20s %.3g us", i > 0 ? ", " : "",
+                             name != NULL ? name : "layer", json_number_value(json_object_get(layer, "latency_us")));
+    }
+    json_decref(layers);
+    return count > 0;
 }

@@ -1,6 +1,7 @@
 /* `comm.layers`, read back: what a message costs by layer, size and how many there are at once. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -15,3 +16,5 @@ typedef struct {
  * layer, or none with a curve. */
 bj_status bj_profile_estimate_message(const char *json, size_t layer, double bytes, double at_once,
                                       bj_comm_estimate *estimate, bj_error *error) BJ_WARN_UNUSED;
+/* Every layer with its time in one line; what does not fit is left out. False: the text is no list of layers. */
+bool bj_profile_describe_layers(const char *json, char *text, size_t room);

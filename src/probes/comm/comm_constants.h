@@ -2,8 +2,8 @@
 #pragma once
 
 /* Pairs are of different layers where nothing lies between them on the scale of times for at least this ratio. Servet
- * says "similar" without a number. Smaller differences change no decision of who is placed where; 1.08 or 1.12 finds
- * the same layers on all machines of the zoo. */
+ * says "similar" without a number. Smaller differences
+ * hardly change who is placed where. How sensitive the layers are to this number has not been measured. */
 #define LAYER_RATIO 1.10
 /* A gap must also be more than so many times the typical spread of one pair's own rounds (median over low quantile, in
  * logarithms): narrower ones open by chance between many pairs. */

@@ -37,6 +37,9 @@ MAY_INCLUDE = {
               "probes/kit/estimate.h"],
     "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h", "blackjack/regions.h"],
+            "blackjack/blackjack.h", "blackjack/kernel.h"],
+    # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
+    "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],
     "cli": ["base/", "data/", "platform/", "kernels/", "machine/", "profile/", "probes/", "runner/", "report/",
             "emit/", "timer/", "regions/", "machine/native/native_compiler.h", "bj_build.h"],
 }
@@ -50,10 +53,12 @@ SYSTEM_HEADERS = {
     "hwloc/": ["platform"],
     "jansson.h": ["base", "profile", "machine/sim", "regions"],
     "mpi.h": [],
+    "jansson.h": ["base", "profile", "machine/sim"],
+    "mpi.h": ["comm"],
 }
 
 # Rooms that may print to the standard streams and end the program.
-MAY_PRINT_AND_EXIT = ["cli", "codegen/tool"]
+MAY_PRINT_AND_EXIT = ["cli", "codegen/tool", "comm"]
 # Rooms that may call _exit, which is how a forked child ends.
 MAY_END_A_CHILD = ["platform"]
 PRINT_OR_EXIT = re.compile(
@@ -235,6 +240,8 @@ BAD_FILES = [
     ("src/cli/a.c", "#include <hwloc/helper.h>\n", 1, "belongs to platform alone"),
     ("src/probes/a.c", "#include <jansson.h>\n", 1, "belongs to base, profile, machine/sim, regions alone"),
     ("src/cli/a.c", "#include <mpi.h>\n", 1, "no room yet"),
+    ("src/probes/a.c", "#include <jansson.h>\n", 1, "belongs to base, profile, machine/sim alone"),
+    ("src/cli/a.c", "#include <mpi.h>\n", 1, "belongs to comm alone"),
     ("src/stats/a.c", '/* two\n lines */ void f(void) { printf("x"); }\n', 2, "calls printf"),
     ("src/stats/a.c", 'void f(void) { fprintf(stderr, "x"); }\n', 1, "calls fprintf"),
     ("src/stats/a.c", "void f(void) { fputs(text, stderr); }\n", 1, "calls fputs"),

@@ -138,6 +138,22 @@ typedef struct {
     size_t bytes;      /* a multiple of BJ_WALK_WORD_BYTES */
 } bj_exchange;
 
+/* Ranks of a parallel program: where the launcher put each. */
+typedef struct {
+    unsigned host;    /* hosts are numbered as ranks first name them */
+    int cpu;          /* OS number that it is bound to; -1: free to move */
+    const char *name; /* of the host, for messages to people; never NULL */
+} bj_rank;
+
+/* A message from one rank to another, and one of the same size back. */
+typedef struct {
+    size_t rank_a, rank_b;
+    size_t bytes;
+} bj_message;
+
+/* The largest message that can be asked for. */
+#define BJ_MESSAGE_MOST_BYTES ((size_t)64 << 20)
+
 /* What threads may compete for: divisions that keep the divider busy, or loads from the first cache. */
 typedef enum { BJ_WORK_INT, BJ_WORK_FP, BJ_WORK_MEMORY, BJ_WORK_COUNT } bj_work;
 
@@ -180,6 +196,8 @@ typedef struct {
     size_t huge_bytes;           /* 0: none to be had */
     uint64_t memory_limit_bytes; /* what the process may use in all */
     bool simulated;
+    const bj_rank *ranks; /* that can send messages to each other */
+    size_t rank_count;    /* 0: none, as where no launcher started us */
 } bj_machine_facts;
 
 /* The verbs: what an implementation provides. Times are in nanoseconds. One that fails leaves no sample unset: what was
@@ -212,6 +230,11 @@ typedef bj_status bj_verb_run_exchanges(bj_machine *machine, const bj_exchange *
  * as of run_streams, each beside all others from its first to its last batch. */
 typedef bj_status bj_verb_run_mix(bj_machine *machine, const bj_mix *mix, double *ns_per_access, double *gbs,
                                   bj_error *error);
+/* All pairs at once, behind a barrier; no rank is in two of them. ns_one_way holds count × repetitions values, pair by
+ * pair: half a round trip, the mean of a batch of them, so that no clock of another host is read. A rank that does not
+ * answer within seconds ends the experiment with BJ_ERR_FAILED and its name. */
+typedef bj_status bj_verb_run_messages(bj_machine *machine, const bj_message *messages, size_t count,
+                                       unsigned repetitions, double *ns_one_way, bj_error *error);
 /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the
  * time in which each chain takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
  * kernel does not compute what it should, so its time would mean nothing. */
@@ -247,6 +270,7 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(run_bounce)                                                                                                   \
     VERB(run_exchanges)                                                                                                \
     VERB(run_mix)                                                                                                      \
+    VERB(run_messages)                                                                                                 \
     VERB(run_chains)                                                                                                   \
     VERB(run_live)                                                                                                     \
     VERB(run_crowd)                                                                                                    \

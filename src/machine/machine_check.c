@@ -1,6 +1,7 @@
 #include "machine/machine_check.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void bj_machine_clear_samples(double *samples, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -88,6 +89,31 @@ bj_status bj_machine_check_exchanges(const bj_exchange *exchanges, size_t count,
                                      BJ_WALK_WORD_BYTES);
     }
     return BJ_OK;
+}
+
+bj_status bj_machine_check_messages(const bj_machine *machine, const bj_message *messages, size_t count,
+                                    bj_error *error) {
+    size_t ranks = machine->facts.rank_count;
+    if (count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no messages to send");
+    bool *seen = calloc(ranks + 1, sizeof *seen);
+    bj_status status = BJ_OK;
+    if (seen == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", ranks);
+    for (size_t i = 0; i < 2 * count && status == BJ_OK; i++) {
+        const bj_message *message = &messages[i / 2];
+        size_t rank = i % 2 == 0 ? message->rank_a : message->rank_b;
+        if (message->bytes > BJ_MESSAGE_MOST_BYTES)
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "a message of %zu bytes is too long", message->bytes);
+        else if (rank >= ranks)
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "there is no rank %zu", rank);
+        else if (seen[rank])
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "rank %zu twice at once", rank);
+        else
+            seen[rank] = true;
+    }
+    free(seen);
+    return status;
 }
 
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) {

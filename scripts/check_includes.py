@@ -48,6 +48,7 @@ SYSTEM_HEADERS = {
     "hwloc.h": ["platform"],
     "hwloc/": ["platform"],
     "jansson.h": ["base", "profile", "machine/sim"],
+    "zlib.h": ["base"],
     "mpi.h": [],
 }
 

@@ -32,12 +32,16 @@ MAY_INCLUDE = {
     "runner": ["base/", "data/", "platform/", "machine/machine.h", "probes/probe.h", "profile/", "bj_build.h"],
     "report": ["base/", "data/", "stats/", "profile/"],
     "emit": ["base/", "data/", "profile/"],
+    "fleet": ["base/", "data/", "stats/", "profile/", "report/compare.h", "report/compare_constants.h",
+              "report/compare_judge.h", "report/compare_levels.h", "report/terminal_text.h"],
+    "verify": ["base/", "data/", "stats/", "profile/", "machine/machine.h", "machine/walk_order.h",
+               "report/compare_constants.h"],
     "timer": ["base/", "platform/", "kernels/", "data/", "stats/", "probes/kit/known_caches.h",
               "probes/kit/estimate.h"],
     "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h"],
     "cli": ["base/", "data/", "platform/", "kernels/", "machine/", "profile/", "probes/", "runner/", "report/",
-            "emit/", "timer/", "machine/native/native_compiler.h", "bj_build.h"],
+            "emit/", "timer/", "fleet/", "verify/", "machine/native/native_compiler.h", "bj_build.h"],
 }
 
 # Made at build time, or public and below include/: there is no file of that name below src/.

@@ -70,6 +70,7 @@ probe() {
     need pkg-config "pkg-config (or pkgconf)" has pkg-config
     need libhwloc-dev "hwloc with its headers" library hwloc
     need libjansson-dev "jansson with its headers" library jansson
+    need zlib1g-dev "zlib with its headers" library zlib
     case $purpose in
     run)
         need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler

@@ -41,7 +41,7 @@ BLACKJACK_PROFILE=/no/such/file LD_LIBRARY_PATH=$libdir ./transpose 256 1 >log 2
 grep -q 'block .* by the defaults' log && ! grep -q 'of the profile' log || complain "transpose takes its defaults for a profile"
 # Ours static, what it stands on shared. shellcheck disable=SC2046
 "$cc" -O2 "$source_dir/examples/pool/pool.c" -I"$prefix/include" -pthread "$static" \
-    $(pkg-config --libs jansson hwloc) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"
+    $(pkg-config --libs $(sed -n "s/^Requires.private: //p" "$libdir/pkgconfig/libblackjack.pc")) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"
 ./pool int >log 2>&1 || complain "pool"
 grep -q "contexts.int: the profile has no such key" log || complain "pool without contexts"
 printf '{"format": "blackjack-profile/1", "characteristics": {"contexts.fp": {"value": 3, "unit": "count", "confidence": "high", "status": "ok"}}}' >contexts.json

@@ -92,17 +92,25 @@ typedef struct {
     unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST, or BJ_LIVE_VECTORS_MOST */
 } bj_live;
 
-typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;
+typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY, BJ_STREAM_UPDATE } bj_stream_kind;
 
 /* Streams begin at and move multiples of this: a block of the widest kernel in either half of a copy. */
 #define BJ_STREAM_MULTIPLE_BYTES 2048u
 
+/* Arrays that one update can pass through side by side. */
+#define BJ_STREAM_ARRAYS_MAX 128u
+/* Each of several arrays has at least so many bytes of the range. */
+#define BJ_STREAM_ARRAY_LEAST 65536u
+
 /* A sequential pass over a range of an arena, again and again. A copy goes from the first half of the range to the
- * second, so that all kinds touch the same bytes. */
+ * second, so that all kinds touch the same bytes. An update reads every word and writes it back changed, and counts its
+ * bytes twice; its range may be cut into several arrays of equal length, which it passes through side by side, a line
+ * of each in turn. */
 typedef struct {
     bj_arena *arena;
     int cpu; /* OS number */
     bj_stream_kind kind;
+    unsigned arrays;          /* of an update, up to BJ_STREAM_ARRAYS_MAX; 0 means 1. Else 0 or 1 */
     bool past_caches;         /* stores go past them and fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
     size_t first_byte, bytes; /* multiples of BJ_STREAM_MULTIPLE_BYTES */
 } bj_stream;

@@ -51,11 +51,21 @@ bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) {
     return BJ_OK;
 }
 
+unsigned bj_machine_count_arrays(const bj_stream *stream) {
+    return stream->arrays > 0 ? stream->arrays : 1;
+}
+
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) {
     if (stream->bytes == 0 || stream->bytes % BJ_STREAM_MULTIPLE_BYTES != 0 ||
         stream->first_byte % BJ_STREAM_MULTIPLE_BYTES != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream of %zu bytes from %zu, not multiples of %u",
                                  stream->bytes, stream->first_byte, BJ_STREAM_MULTIPLE_BYTES);
+    unsigned arrays = bj_machine_count_arrays(stream);
+    if (arrays > 1 && (stream->kind != BJ_STREAM_UPDATE || arrays > BJ_STREAM_ARRAYS_MAX ||
+                       stream->bytes / arrays < BJ_STREAM_ARRAY_LEAST))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u arrays in a stream of %zu bytes", arrays, stream->bytes);
+    if (stream->past_caches && stream->kind == BJ_STREAM_UPDATE)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an update cannot go past the caches");
     if (stream->first_byte > arena_bytes || stream->bytes > arena_bytes - stream->first_byte)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream leaves its arena of %llu bytes",
                                  (unsigned long long)arena_bytes);

@@ -34,10 +34,11 @@ MAY_INCLUDE = {
     "emit": ["base/", "data/", "profile/"],
     "timer": ["base/", "platform/", "kernels/", "data/", "stats/", "probes/kit/known_caches.h",
               "probes/kit/estimate.h"],
-    "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "bj_build.h",
+    "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
+    "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/model.h", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h"],
     "cli": ["base/", "data/", "platform/", "kernels/", "machine/", "profile/", "probes/", "runner/", "report/",
-            "emit/", "timer/", "machine/native/native_compiler.h", "bj_build.h"],
+            "emit/", "timer/", "tune/", "machine/native/native_compiler.h", "bj_build.h"],
 }
 
 # Made at build time, or public and below include/: there is no file of that name below src/.

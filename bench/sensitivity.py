@@ -4,7 +4,7 @@
     sensitivity.py [--probe NAME]... [--constant NAME]... [--only MACHINE]... [--factors A,B] [--list] [--jobs N]
                    [-o FILE.md]
 
-Constants are the numbers that src/probes/<probe>/*_constants.h define. The zoo is measured once at effort quick; then
+Constants are the numbers that src/probes/<probe>/*_constants.h define, and those of the kit. The zoo is measured once at effort quick; then
 each constant in turn is made a fifth smaller and larger in a copy of the source, the copy is built, and the recorded
 samples go through its analysis. Printed is, for either side, how many answers of that probe move (value by more than a
 hundredth, or status), how many only change their confidence, and, where tests/sim/truth.json knows the truth, how many
@@ -29,6 +29,8 @@ WORK = os.path.join(ROOT, "build", "sensitivity")
 # Names of curves and tables, sizes of arrays and the like are no thresholds: only numbers, also with a unit as factor.
 DEFINE = re.compile(r"^#define (\w+) (\(?[-0-9.][-0-9.eu /*()]*(?:\b(?:KIB|MIB|GIB)\b)?\)?) *(?:/\*.*)?$", re.M)
 MOVED = 0.01
+# Analyses that several probes share, by the one that shows what their constants do.
+SHARED = {"chains_constants.h": "op", "live_constants.h": "live"}
 
 
 def load_accuracy():
@@ -47,7 +49,7 @@ def list_constants(folder):
         for name in sorted(os.listdir(path)) if os.path.isdir(path) else ():
             if name.endswith("_constants.h"):
                 with open(os.path.join(path, name), encoding="utf-8") as file:
-                    found += [(probe, "src/probes/%s/%s" % (probe, name), constant, value.strip())
+                    found += [(SHARED.get(name, probe), "src/probes/%s/%s" % (probe, name), constant, value.strip())
                               for constant, value in DEFINE.findall(file.read())]
     return found
 

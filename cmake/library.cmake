@@ -47,7 +47,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/libblackjack-co
 
 install(TARGETS libblackjack LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${BJ_STATIC} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/blackjack/blackjack.h include/blackjack/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/blackjack)
+install(FILES include/blackjack/blackjack.h include/blackjack/kernel.h include/blackjack/regions.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/blackjack)
 install(FILES ${PROJECT_BINARY_DIR}/generated/libblackjack.pc DESTINATION ${pc_folder})
 install(FILES ${PROJECT_BINARY_DIR}/generated/libblackjack-config.cmake
   ${PROJECT_BINARY_DIR}/generated/libblackjack-config-version.cmake DESTINATION ${package_folder})

@@ -70,6 +70,7 @@ probe() {
     need pkg-config "pkg-config (or pkgconf)" has pkg-config
     need libhwloc-dev "hwloc with its headers" library hwloc
     need libjansson-dev "jansson with its headers" library jansson
+    need zlib1g-dev "zlib with its headers" library zlib
     case $purpose in
     run)
         need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
@@ -100,9 +101,11 @@ probe() {
         need likwid "likwid-bench" has likwid-bench
         need lmbench "lmbench (lat_mem_rd, bw_mem)" has_lmbench
         ;;
-    mpi) # what is tested with Open MPI where it is there
+    mpi) # what is tested with Open MPI and MPICH where they are there
         need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
-        need "openmpi-bin libopenmpi-dev" "Open MPI with its headers" has mpirun
+        need "openmpi-bin libopenmpi-dev" "Open MPI with its headers" has mpicc.openmpi
+        need "mpich libmpich-dev" "MPICH with its headers" has mpicc.mpich
+        need iproute2 "ip and tc, for hosts as namespaces" has tc
         ;;
     esac
     packages=${packages# }

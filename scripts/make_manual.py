@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "man"
+OTHER = "blackjack-comm.1.in"  # of a program of its own, written by hand after its --help
 OPTION = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?  +(.*)$")
 NAMED = re.compile(r"^  ([a-z][\w-]*)  +(.*)$")
 
@@ -121,7 +122,7 @@ def main(words):
     pages = {f"blackjack-{name}.1.in": command_page(name, ask(program, name)) for name, _ in commands}
     pages["blackjack.1.in"] = main_page(commands)
     wrong = 0
-    for path in sorted({*(FOLDER / name for name in pages), *FOLDER.glob("blackjack*.1.in")}):
+    for path in sorted({*(FOLDER / name for name in pages), *FOLDER.glob("blackjack*.1.in")} - {FOLDER / OTHER}):
         page = pages.get(path.name)
         if page == (path.read_text() if path.exists() else None):
             continue

@@ -140,6 +140,12 @@ typedef enum {
 BJ_LIB_API bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, size_t count, bj_lib_placement how,
                                               int *cpus, bj_lib_error *error);
 
+/* The microseconds, one way, of a message of so many bytes between two ranks of a layer of `comm.layers` (0: the
+ * nearest), while `at_once` pairs of the layer send (1: alone). *relative_error (may be NULL): the share of it that it
+ * may be off. BJ_LIB_ERR_NOT_FOUND: nobody ran blackjack-comm; BJ_LIB_ERR_USAGE: there is no such layer. */
+BJ_LIB_API bj_lib_result bj_lib_comm_estimate(const bj_lib_profile *profile, size_t layer, size_t bytes, size_t at_once,
+                                              double *us, double *relative_error, bj_lib_error *error);
+
 /* The names of enum values, as the profile has them: "ok", "high". */
 BJ_LIB_API const char *bj_lib_status_name(bj_lib_status status);
 BJ_LIB_API const char *bj_lib_confidence_name(bj_lib_confidence confidence);

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/compared.h"
 #include "cli/style.h"
+#include "cli/tolerance.h"
 #include "report/compare_print.h"
-#include "runner/keys.h"
 
 typedef struct {
     const char *const *paths;
@@ -44,21 +44,11 @@ static void free_side(side *side) {
     free(side->profiles);
 }
 
-/* As the probe that provides the key promises. */
-static bj_tolerance find_tolerance(const char *key) {
-    for (size_t i = 0; i < bj_probe_count; i++) {
-        const bj_probe_key *described = bj_runner_find_key(bj_probes[i], key);
-        if (described != NULL)
-            return (bj_tolerance){described->tolerance, described->tolerance_least};
-    }
-    return (bj_tolerance){0};
-}
-
 static bj_status compare(side *a, side *b, bj_comparison *comparison, bj_error *error) {
     BJ_TRY(read_side(a, error));
     BJ_TRY(read_side(b, error));
     BJ_TRY(bj_report_compare((bj_profile_set){a->profiles, a->count}, (bj_profile_set){b->profiles, b->count},
-                             find_tolerance, comparison, error));
+                             bj_cli_find_tolerance, comparison, error));
     /* Nothing was compared, so "same" would be false. */
     if (comparison->compared == 0 && comparison->certain_count == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "nothing to compare: no answer has a value in both profiles");

@@ -79,7 +79,7 @@ static bj_status read_product(const bj_cli_arguments *arguments, bj_emit_options
     const char *type = bj_cli_find_value(arguments, "type");
     const char *bytes = bj_cli_find_value(arguments, "vector-bytes");
     const char *kernel = bj_cli_find_value(arguments, "kernel");
-    uint64_t vector = 16; /* what x86-64 and AArch64 have at least */
+    uint64_t vector = 0; /* as measured */
     options->type = type != NULL ? type : "double";
     if (strcmp(options->type, "double") != 0 && strcmp(options->type, "float") != 0)
         return refuse_value("type", "double or float", options->type, error);
@@ -171,7 +171,7 @@ static const bj_cli_option options[] = {
     {"order", 0, "near|spread", "omp-places, rankfile: neighbours first (default) or last"},
     {"host", 0, "NAME", "rankfile: the host (default localhost)"},
     {"type", 0, "double|float", "blis: the elements (default double)"},
-    {"vector-bytes", 0, "N", "blis: width of the vectors (default 16), which is not measured"},
+    {"vector-bytes", 0, "N", "blis: width of the vectors, instead of the one that was measured"},
     {"kernel", 0, "MRxNR", "blis: the micro-kernel that there is, instead of the one by the model"},
 };
 

@@ -126,7 +126,7 @@ static bj_status check_compiler(const session *session, bj_error *error) {
         is_used = is_used || session->order[i]->uses_compiler;
     if (command != NULL && !is_used)
         return bj_base_set_error(error, BJ_ERR_USAGE,
-                                 "--cc: no probe that runs measures compiled kernels: op and live do");
+                                 "--cc: no probe that runs measures compiled kernels: op, live and vector do");
     if (command != NULL && strlen(command) >= sizeof session->profile.run.cc)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--cc: more than %zu bytes", sizeof session->profile.run.cc - 1);
     return BJ_OK;
@@ -310,7 +310,10 @@ static void announce(const session *session) {
 /* Writes the profile where there is no journal, and says how the run ended. */
 static int conclude(session *session, bj_status status, bj_error *error) {
     bool done = status == BJ_OK || status == BJ_ERR_INTERRUPTED;
-    if (done && !session->journal) {
+    bool drops = bj_cli_is_given(session->arguments, "no-curves") && (status == BJ_OK || !session->journal);
+    if (drops) /* not from the journal of a run that --resume may go on with */
+        bj_data_free_curves(&session->profile.curves);
+    if (done && (!session->journal || drops)) {
         bj_error trouble;
         bj_status written = bj_profile_write(&session->profile, session->path, &trouble);
         if (written != BJ_OK)
@@ -411,7 +414,9 @@ static const bj_cli_option options[] = {
     {"seed", 0, "N", "of everything random (default 1)"},
     {"method", 0, "NAME", "for the probes that have it; 'blackjack list' names the methods"},
     {"all-pairs", 0, NULL, "topology measures every pair of cpus, however many: 32640 of 256 cpus"},
-    {"cc", 0, "COMMAND", "op and live measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
+    {"cc", 0, "COMMAND",
+     "op, live and vector measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
+    {"no-curves", 0, NULL, "leave the samples out at the end: an eighth of the file, enough for 'fleet' and 'get'"},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
 
@@ -420,12 +425,12 @@ const bj_cli_command bj_cli_command_run = {
     .synopsis = "[PROBE...] [-o FILE] [--force] [--resume] [--save]\n"
                 "[--machine native|sim:FILE] [--effort quick|normal|thorough] [--cpus LIST]\n"
                 "[--budget SECONDS] [--seed N] [--repeat N] [--method NAME] [--all-pairs]\n"
-                "[--cc COMMAND] [--quiet]",
+                "[--cc COMMAND] [--no-curves] [--quiet]",
     .summary = "Measure this machine and write its profile",
     .details =
         "Without PROBE all probes run; probes that others need run first by themselves. The profile is written\n"
         "at the start and after each probe, before the probe is reported as done, so a run that is interrupted,\n"
-        "killed or finds the disk full keeps what it has.\n"
+        "killed or finds the disk full keeps what it has. A FILE that ends in .gz is compressed.\n"
         "\n"
         "--save keeps the profile where commands without a file name and the library look: in the file that\n"
         "BLACKJACK_PROFILE names, else in $XDG_DATA_HOME/blackjackbench/profile.json (XDG_DATA_HOME is\n"

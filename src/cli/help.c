@@ -71,8 +71,9 @@ void bj_cli_print_help(void) {
 }
 
 static void print_synopsis(const bj_cli_command *command) {
-    size_t column = strlen("usage: blackjack  ") + strlen(command->name);
-    printf("usage: blackjack %s ", command->name);
+    const char *program = command->program != NULL ? command->program : "blackjack ";
+    size_t column = strlen("usage:  ") + strlen(program) + strlen(command->name);
+    printf("usage: %s%s ", program, command->name);
     print_filled(command->synopsis, strlen(command->synopsis), column, column, true);
 }
 

@@ -5,11 +5,16 @@
  * a product with a sum. Operands are hidden too, so they are registers or memory, never immediates, which newer cores
  * add for free. Unsigned types where the operation may wrap: the instruction is the same, the behaviour defined.
  *
+ * Loads and stores are volatile accesses, each to the next place of a few that stay in the first-level cache.
+ *
  * Live variables: nothing is hidden inside the loop, since where values are kept is the compiler's decision and the
- * question. Each variable depends on all others within some sweeps, so no addition can be left out. */
+ * question. Each variable depends on all others within some sweeps, so no addition can be left out. Every sum of
+ * vectors is stored as well: cores add no more than two vectors a cycle and can load and store as many beside it, so
+ * that spills would cost nothing. With stores as the bottleneck each one more costs its share. */
 #include <string.h>
 
 #include "codegen/codegen.h"
+#include "codegen/codegen_vectors.h"
 
 static const char prelude[] =
     "#include <stddef.h>\n"
@@ -65,6 +70,8 @@ static const operation_text operation_texts[] = {
     {"shift", "x = (V)(x << s)", "x = (V)(x >> s)", NULL, "s"},
     {"sqrt", NULL, NULL, "x = ROOT(x)", ""},
     {"fma", NULL, NULL, "x = FMA(x, m, n)", "mn"},
+    {"load", NULL, NULL, NULL, ""},
+    {"store", NULL, NULL, NULL, ""},
 };
 
 static const operation_text *find_text(const char *operation) {
@@ -74,9 +81,46 @@ static const operation_text *find_text(const char *operation) {
     return NULL;
 }
 
+/* What the compiler must be able to do for the unit to be compiled; NULL: nothing special. */
+static const char *name_condition(const bj_codegen_family *unit) {
+    return unit->type->lanes > 1 ? "HAS_VECTORS" : bj_codegen_uses(unit, "fma") ? "HAS_FMA" : NULL;
+}
+
+/* What its functions are compiled for. */
+static const char *name_target(const bj_codegen_family *unit) {
+    bool is_fma = bj_codegen_uses(unit, "fma");
+    return unit->type->lanes > 1 ? (is_fma ? "VECTOR_FMA_TARGET " : "VECTOR_TARGET ") : is_fma ? "FMA_TARGET " : "";
+}
+
+static void begin_condition(const bj_codegen_family *unit, FILE *out) {
+    if (name_condition(unit) != NULL)
+        fprintf(out, "#ifdef %s\n", name_condition(unit));
+}
+
+static void end_condition(const bj_codegen_family *unit, FILE *out) {
+    if (name_condition(unit) != NULL)
+        fputs("#endif\n", out);
+}
+
+static void write_supported(const bj_codegen_family *unit, const char *name, FILE *out) {
+    bool is_fma = bj_codegen_uses(unit, "fma");
+    const char *answer = unit->type->lanes > 1
+                             ? (is_fma ? "are_vectors_supported() && is_fma_supported()" : "are_vectors_supported()")
+                         : is_fma ? "is_fma_supported()"
+                                  : "1";
+    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return %s; }\n", name,
+            name, answer);
+}
+
 /* Signed where it is divided, since that is what int means; unsigned where it may wrap. */
 static void write_value_type(const bj_codegen_family *unit, FILE *out) {
     const bj_codegen_type *type = unit->type;
+    if (type->lanes > 1)
+        fputs("#define V value_vector\n#define LOOSE loose_vector\n", out);
+    else
+        fputs("#define LOOSE V\n", out);
+    if (type->lanes > 1)
+        return;
     if (type->is_float)
         fprintf(out, "#define V %s\n", type->name);
     else
@@ -105,24 +149,37 @@ static void write_operands(const bj_codegen_family *unit, FILE *out) {
         for (size_t i = 0; i < 2 && operations[i] != NULL; i++)
             used = used || strchr(find_text(operations[i])->operands, operand_letters[place]) != NULL;
         if (used)
-            fprintf(out, " V %c = ((const V *)operands)[%zu]; HIDE(%c);", operand_letters[place], place,
+            fprintf(out, " V %c = ((const LOOSE *)operands)[%zu]; HIDE(%c);", operand_letters[place], place,
                     operand_letters[place]);
     }
     fputs(" (void)operands;\n", out);
 }
 
+static void write_moves(const bj_codegen_family *unit, unsigned abreast, unsigned steps, FILE *out) {
+    bool loads = bj_codegen_uses(unit, "load");
+    for (unsigned i = 0; i < abreast * steps; i++) {
+        unsigned stream = i % abreast, place = BJ_CODEGEN_ABREAST + i % BJ_CODEGEN_PLACES;
+        if (loads)
+            fprintf(out, "        x%u = ((volatile LOOSE *)values)[%u]; HIDE(x%u);\n", stream, place, stream);
+        else
+            fprintf(out, "        ((volatile LOOSE *)values)[%u] = x%u;\n", place, stream);
+    }
+}
+
 static void write_chain(const bj_codegen_family *unit, const char *name, unsigned abreast, bool twice, FILE *out) {
     unsigned steps = bj_codegen_count_steps(abreast, twice);
     fprintf(out, "%sstatic void %s_%u_%u(void *values, const void *operands, size_t passes) {\n    OPERANDS\n",
-            bj_codegen_uses(unit, "fma") ? "FMA_TARGET " : "", name, abreast, steps);
+            name_target(unit), name, abreast, steps);
     for (unsigned i = 0; i < abreast; i++)
-        fprintf(out, "    V x%u = ((V *)values)[%u];\n", i, i);
+        fprintf(out, "    V x%u = ((LOOSE *)values)[%u];\n", i, i);
     fputs("    do {\n", out);
-    for (unsigned i = 0; i < steps; i += 2)
+    if (bj_codegen_is_memory(unit))
+        write_moves(unit, abreast, steps, out);
+    for (unsigned i = 0; i < steps && !bj_codegen_is_memory(unit); i += 2)
         fprintf(out, "%sEVENS ODDS%s", i % 32 == 0 ? "        " : " ", i % 32 == 30 || i + 2 >= steps ? "\n" : "");
     fputs("    } while (--passes > 0);\n", out);
     for (unsigned i = 0; i < abreast; i++)
-        fprintf(out, "    ((V *)values)[%u] = x%u;\n", i, i);
+        fprintf(out, "    ((LOOSE *)values)[%u] = x%u;\n", i, i);
     fputs("}\n", out);
 }
 
@@ -138,69 +195,81 @@ static void write_rounds(unsigned abreast, FILE *out) {
 
 static void write_chains(const bj_codegen_family *unit, FILE *out) {
     char name[48];
-    bool is_fma = bj_codegen_uses(unit, "fma");
     bj_codegen_name_family(unit, name, sizeof name);
     fprintf(out, "\n/* %s */\n", name);
-    if (is_fma)
-        fputs("#ifdef HAS_FMA\n", out);
-    fputs("#undef V\n#undef EVEN\n#undef ODD\n#undef OPERANDS\n", out);
+    begin_condition(unit, out);
+    fputs("#undef V\n#undef LOOSE\n#undef EVEN\n#undef ODD\n#undef OPERANDS\n", out);
     write_value_type(unit, out);
-    write_step(unit, false, out);
-    write_step(unit, true, out);
+    if (!bj_codegen_is_memory(unit)) {
+        write_step(unit, false, out);
+        write_step(unit, true, out);
+    }
     write_operands(unit, out);
     for (unsigned abreast = 1; abreast <= unit->abreast; abreast++) {
+        if (!bj_codegen_has_abreast(unit, abreast))
+            continue;
         write_rounds(abreast, out);
         write_chain(unit, name, abreast, false, out);
         write_chain(unit, name, abreast, true, out);
     }
-    if (is_fma)
-        fputs("#endif\n", out);
+    end_condition(unit, out);
     fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\n", name);
     fprintf(out, "const bj_generated_kernel bj_generated_%s[] = {\n", name);
-    if (is_fma)
-        fputs("#ifdef HAS_FMA\n", out);
-    for (unsigned abreast = 1; abreast <= unit->abreast; abreast++)
-        fprintf(out, "    %s_%u_%u, %s_%u_%u,\n", name, abreast, bj_codegen_count_steps(abreast, false), name, abreast,
-                bj_codegen_count_steps(abreast, true));
-    if (is_fma)
-        fputs("#endif\n", out);
+    begin_condition(unit, out);
+    for (unsigned abreast = 1; abreast <= unit->abreast; abreast++) {
+        unsigned once = bj_codegen_count_steps(abreast, false), twice = bj_codegen_count_steps(abreast, true);
+        if (bj_codegen_has_abreast(unit, abreast))
+            fprintf(out, "    %s_%u_%u, %s_%u_%u,\n", name, abreast, once, name, abreast, twice);
+        else
+            fputs("    0, 0,\n", out);
+    }
+    end_condition(unit, out);
     fputs("    0};\n", out);
-    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return %s; }\n", name,
-            name, is_fma ? "is_fma_supported()" : "1");
+    write_supported(unit, name, out);
 }
 
-static void write_live_kernel(const char *name, unsigned variables, FILE *out) {
+static void write_live_kernel(const bj_codegen_family *unit, const char *name, unsigned variables, FILE *out) {
     unsigned half = variables / 2, sweeps = bj_codegen_count_sweeps(variables);
     fputs("#undef SWEEP\n#define SWEEP", out);
-    for (unsigned i = 0; i < variables; i++)
+    for (unsigned i = 0; i < variables; i++) {
         fprintf(out, " p%u += p%u;", i, (i + variables - half) % variables);
-    fprintf(out, "\nstatic void %s_%u(void *values, const void *operands, size_t passes) {\n    (void)operands;\n",
-            name, variables);
+        if (unit->type->lanes > 1)
+            fprintf(out, " ((volatile LOOSE *)values)[%u] = p%u;", bj_codegen_place_of(i), i);
+    }
+    fprintf(out, "\n%sstatic void %s_%u(void *values, const void *operands, size_t passes) {\n    (void)operands;\n",
+            name_target(unit), name, variables);
     for (unsigned i = 0; i < variables; i++)
-        fprintf(out, "    V p%u = ((V *)values)[%u];\n", i, i);
+        fprintf(out, "    V p%u = ((LOOSE *)values)[%u];\n", i, i);
+    /* Or clang may halve vectors of a width that it does not prefer; the loop is not touched by it. */
+    if (unit->type->lanes > 1)
+        fputs("    HIDE(p0);\n", out);
     fputs("    do {\n", out);
     for (unsigned i = 0; i < sweeps; i++)
         fputs("        SWEEP\n", out);
     fputs("    } while (--passes > 0);\n", out);
     for (unsigned i = 0; i < variables; i++)
-        fprintf(out, "    ((V *)values)[%u] = p%u;\n", i, i);
+        fprintf(out, "    ((LOOSE *)values)[%u] = p%u;\n", i, i);
     fputs("}\n", out);
 }
 
 static void write_live(const bj_codegen_family *unit, FILE *out) {
     char name[48];
+    unsigned most = bj_codegen_most_live(unit->type);
     bj_codegen_name_family(unit, name, sizeof name);
     fprintf(out, "\n/* %s */\n", name);
+    begin_condition(unit, out);
     write_value_type(unit, out);
-    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= BJ_CODEGEN_LIVE_MOST; k++)
-        write_live_kernel(name, k, out);
+    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= most; k++)
+        write_live_kernel(unit, name, k, out);
+    end_condition(unit, out);
     fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\n", name);
     fprintf(out, "const bj_generated_kernel bj_generated_%s[] = {\n", name);
-    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= BJ_CODEGEN_LIVE_MOST; k++)
+    begin_condition(unit, out);
+    for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= most; k++)
         fprintf(out, "    %s_%u,\n", name, k);
+    end_condition(unit, out);
     fputs("    0};\n", out);
-    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return 1; }\n", name,
-            name);
+    write_supported(unit, name, out);
 }
 
 static void write_index(FILE *out) {
@@ -242,7 +311,9 @@ void bj_codegen_write_file(const bj_codegen_file *file, FILE *out) {
         write_index(out);
         return;
     }
-    if (file->kind == BJ_CODEGEN_CHAINS)
+    if (file->type->lanes > 1)
+        bj_codegen_write_vectors(file, out);
+    else if (file->kind == BJ_CODEGEN_CHAINS)
         write_type_macros(file->type, out);
     for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
         bj_codegen_family unit = bj_codegen_family_at(i);

@@ -74,21 +74,29 @@ static double get_float(const void *array, size_t place, unsigned bytes) {
     return narrow;
 }
 
+/* In every lane. */
+static void put_everywhere(const bj_codegen_type *type, void *array, size_t place, double value) {
+    for (unsigned l = 0; l < type->lanes; l++)
+        put_float(array, place * type->lanes + l, type->bytes / type->lanes, value);
+}
+
 static void fill_floats(const bj_codegen_family *unit, void *starts, void *operands) {
-    unsigned bytes = unit->type->bytes;
+    const bj_codegen_type *type = unit->type;
+    unsigned bytes = type->bytes / type->lanes;
     /* Alone, a factor next to 1: 2^23 of them make a float e times as large. After a root, one that keeps the value off
      * 1, whose root is quick. In other pairs, one that holds it near 1. */
     double factor = unit->then == NULL              ? 1 + (bytes == sizeof(float) ? 0x1p-23 : 0x1p-52)
                     : bj_codegen_uses(unit, "sqrt") ? 1.3717421124828531
                                                     : 0.7313172839506172;
-    put_float(operands, ADDEND, bytes, 0.7777777777777778);
-    put_float(operands, FACTOR, bytes, factor);
-    put_float(operands, DIVISION, bytes, 1.9876543209876543);
-    put_float(operands, SHIFT, bytes, 0);
-    put_float(operands, FMA_FACTOR, bytes, 0.6172839506172839);
-    put_float(operands, FMA_ADDEND, bytes, 0.5432109876543210);
-    for (unsigned i = 0; i < unit->abreast; i++)
-        put_float(starts, i, bytes, 1.2345678901234567 + 0.01 * i);
+    put_everywhere(type, operands, ADDEND, 0.7777777777777778);
+    put_everywhere(type, operands, FACTOR, factor);
+    put_everywhere(type, operands, DIVISION, 1.9876543209876543);
+    put_everywhere(type, operands, SHIFT, 0);
+    put_everywhere(type, operands, FMA_FACTOR, 0.6172839506172839);
+    put_everywhere(type, operands, FMA_ADDEND, 0.5432109876543210);
+    size_t values = bj_codegen_count_values(unit, unit->abreast);
+    for (size_t i = 0; i < values * type->lanes; i++)
+        put_float(starts, i, bytes, 1.2345678901234567 + 0.01 * (double)i / type->lanes);
 }
 
 void bj_codegen_fill_operands(const bj_codegen_family *unit, void *starts, void *operands) {
@@ -119,10 +127,10 @@ static uint64_t step_integer(const char *operation, uint64_t x, bool odd, unsign
 /* In double, which the caller rounds to the type: for these operations on floats that gives what float arithmetic
  * would, since double has more than twice the digits. Only a fused product and sum needs its own. Volatile: each
  * operation rounds, whatever the flags of this file. */
-static double step_float(const char *operation, double x, unsigned bytes, const void *operands) {
-    double addend = get_float(operands, ADDEND, bytes), factor = get_float(operands, FACTOR, bytes);
-    double dividend = get_float(operands, DIVISION, bytes);
-    double m = get_float(operands, FMA_FACTOR, bytes), n = get_float(operands, FMA_ADDEND, bytes);
+static double step_float(const char *operation, double x, unsigned bytes, unsigned lanes, const void *operands) {
+    double addend = get_float(operands, ADDEND * lanes, bytes), factor = get_float(operands, FACTOR * lanes, bytes);
+    double dividend = get_float(operands, DIVISION * lanes, bytes);
+    double m = get_float(operands, FMA_FACTOR * lanes, bytes), n = get_float(operands, FMA_ADDEND * lanes, bytes);
     volatile double result;
     if (strcmp(operation, "add") == 0)
         result = x + addend;
@@ -139,41 +147,63 @@ static double step_float(const char *operation, double x, unsigned bytes, const 
     return result;
 }
 
+static void step_value(const bj_codegen_family *unit, const char *operation, size_t value, bool odd,
+                       const void *operands, void *values) {
+    const bj_codegen_type *type = unit->type;
+    unsigned bytes = type->bytes / type->lanes;
+    if (!type->is_float) {
+        uint64_t x = (uint64_t)get_integer(values, value, bytes) & (UINT64_MAX >> (64 - 8 * bytes));
+        put_integer(values, value, bytes, step_integer(operation, x, odd, bytes, operands));
+        return;
+    }
+    /* All lanes of an operand are the same, so that the first elements are it. */
+    for (size_t i = value * type->lanes; i < (value + 1) * type->lanes; i++)
+        put_float(values, i, bytes, step_float(operation, get_float(values, i, bytes), bytes, type->lanes, operands));
+}
+
 static void compute_chains(const bj_codegen_family *unit, size_t abreast, size_t steps, const void *operands,
                            void *values) {
-    unsigned bytes = unit->type->bytes;
     const char *operations[] = {unit->operation, unit->then};
     for (size_t s = 0; s < abreast; s++)
         for (size_t i = 0; i < steps; i++)
-            for (size_t o = 0; o < 2 && operations[o] != NULL; o++) {
-                if (unit->type->is_float) {
-                    put_float(values, s, bytes,
-                              step_float(operations[o], get_float(values, s, bytes), bytes, operands));
-                    continue;
-                }
-                uint64_t x = (uint64_t)get_integer(values, s, bytes) & (UINT64_MAX >> (64 - 8 * bytes));
-                put_integer(values, s, bytes, step_integer(operations[o], x, i % 2 == 1, bytes, operands));
-            }
+            for (size_t o = 0; o < 2 && operations[o] != NULL; o++)
+                step_value(unit, operations[o], s, i % 2 == 1, operands, values);
+}
+
+/* In the order of the source. A pass goes round the places a whole number of times, so that passes need not be told
+ * apart. */
+static void compute_moves(const bj_codegen_family *unit, size_t abreast, size_t steps, void *values) {
+    bool loads = bj_codegen_uses(unit, "load");
+    unsigned char *value = values;
+    for (size_t i = 0; i < steps * abreast; i++) {
+        unsigned char *stream = value + i % abreast * unit->type->bytes;
+        unsigned char *place = value + (BJ_CODEGEN_ABREAST + i % BJ_CODEGEN_PLACES) * unit->type->bytes;
+        memcpy(loads ? stream : place, loads ? place : stream, unit->type->bytes);
+    }
 }
 
 static void compute_sweeps(const bj_codegen_family *unit, size_t variables, size_t sweeps, void *values) {
-    unsigned bytes = unit->type->bytes;
+    unsigned lanes = unit->type->lanes, bytes = unit->type->bytes / lanes;
     for (size_t i = 0; i < sweeps * variables; i++) {
         size_t to = i % variables, from = (to + variables - variables / 2) % variables;
-        if (unit->type->is_float) {
-            volatile double sum = get_float(values, to, bytes) + get_float(values, from, bytes);
-            put_float(values, to, bytes, sum);
-        } else {
+        if (!unit->type->is_float)
             put_integer(values, to, bytes,
                         (uint64_t)get_integer(values, to, bytes) + (uint64_t)get_integer(values, from, bytes));
+        for (unsigned l = 0; unit->type->is_float && l < lanes; l++) {
+            volatile double sum = get_float(values, to * lanes + l, bytes) + get_float(values, from * lanes + l, bytes);
+            put_float(values, to * lanes + l, bytes, sum);
+            if (lanes > 1)
+                put_float(values, bj_codegen_place_of((unsigned)to) * lanes + l, bytes, sum);
         }
     }
 }
 
-void bj_codegen_compute_result(const bj_codegen_family *unit, size_t values_count, size_t steps, const void *operands,
+void bj_codegen_compute_result(const bj_codegen_family *unit, size_t abreast, size_t steps, const void *operands,
                                void *values) {
     if (unit->kind == BJ_CODEGEN_LIVE)
-        compute_sweeps(unit, values_count, steps, values);
+        compute_sweeps(unit, abreast, steps, values);
+    else if (bj_codegen_is_memory(unit))
+        compute_moves(unit, abreast, steps, values);
     else
-        compute_chains(unit, values_count, steps, operands, values);
+        compute_chains(unit, abreast, steps, operands, values);
 }

@@ -13,6 +13,23 @@ static unsigned round_down(double value, unsigned multiple) {
     return whole >= multiple ? (unsigned)whole : 0;
 }
 
+static double count_registers(double mr, double nr, double vector) {
+    return mr / vector * nr + mr / vector + 1;
+}
+
+/* The most elements in work that registers allow, of equals the squarest. */
+static void bound_kernel(double registers, double vector, double *mr, double *nr) {
+    double most = 0;
+    for (double rows = 1; count_registers(rows * vector, 1, vector) <= registers; rows++) {
+        double columns = floor((registers - rows - 1) / rows), r = rows * vector;
+        if (r * columns > most || (r * columns == most && fabs(r - columns) < fabs(*mr - *nr))) {
+            most = r * columns;
+            *mr = r;
+            *nr = columns;
+        }
+    }
+}
+
 /* Enough independent accumulators to keep the pipes full: MR·NR >= vector · latency · pipes, as square as vectors let
  * it be (section 4.2 of the paper). */
 static bool find_kernel(const bj_blis_machine *machine, bj_blis_blocks *blocks) {
@@ -22,9 +39,14 @@ static bool find_kernel(const bj_blis_machine *machine, bj_blis_blocks *blocks) 
     if (machine->rows == 0) {
         mr = ceil(sqrt(blocks->in_flight) / vector) * vector;
         nr = ceil(blocks->in_flight / mr);
+        /* Three: an accumulator, and what it is fed from. */
+        blocks->is_bounded = machine->registers >= 3 && count_registers(mr, nr, vector) > machine->registers;
+        if (blocks->is_bounded)
+            bound_kernel(machine->registers, vector, &mr, &nr);
     }
     if (!(mr >= 1 && mr <= BJ_BLIS_KERNEL_MOST && nr >= 1 && nr <= BJ_BLIS_KERNEL_MOST))
         return false;
+    blocks->registers = machine->rows == 0 ? (unsigned)count_registers(mr, nr, vector) : 0;
     blocks->mr = (unsigned)mr;
     blocks->nr = (unsigned)nr;
     return true;

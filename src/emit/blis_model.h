@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     unsigned element_bytes;
     unsigned vector_elements;
+    unsigned registers;      /* vectors that live in registers; 0: not known */
     double latency_cycles;   /* of a multiply-add */
     double per_cycle;        /* multiply-adds that can start in a cycle */
     bj_blis_cache caches[3]; /* first to third level */
@@ -26,6 +27,8 @@ typedef struct {
 typedef struct {
     unsigned mr, nr, kc, mc, nc; /* 0: a level that it follows from is not known */
     double in_flight;            /* elements that must be in work at once */
+    unsigned registers;          /* that the kernel takes: accumulators, a column of A, an element of B */
+    bool is_bounded;             /* registers allow no kernel with as many elements in work */
     double ways_of_a;            /* of the first level, for the micro-panel of A */
     bool half_rule[3];           /* the level's associativity is not known, and half of it is taken */
 } bj_blis_blocks;

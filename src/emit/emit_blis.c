@@ -2,7 +2,8 @@
  * reasoning.
  *
  * Latency and throughput of the operations are relative to a 32-bit addition, which takes one cycle, so they count
- * cycles. Sizes are the effective ones: what a program can count on. What is only claimed is named. */
+ * cycles. The width of the vectors is the one that pays, as measured, unless the reader gives another. Sizes are the
+ * effective ones: what a program can count on. What is only claimed is named. */
 #include <math.h>
 #include <string.h>
 
@@ -13,15 +14,21 @@ typedef struct {
     bj_blis_machine machine;
     bool fused; /* one multiply-add instruction; otherwise a multiplication and an addition */
     bool given; /* the kernel was handed over, operations were not looked at */
+    unsigned vector_bytes;
+    bool is_measured; /* the width; otherwise it is the reader's or a guess */
+    char type[32];    /* whose operations are taken: of vectors where they were measured */
 } blis_input;
 
-static bool find_operation(const bj_emit_request *request, const char *operation, double *latency, double *throughput,
-                           char *why) {
+/* The width where nothing is known: what every 64-bit processor has. */
+#define LEAST_VECTOR_BYTES 16u
+
+static bool find_operation(const bj_emit_request *request, const char *type, const char *operation, double *latency,
+                           double *throughput, char *why) {
     static const char *const whats[] = {"latency", "throughput"};
     bj_emit_value values[2];
     for (int i = 0; i < 2; i++) {
         char key[64];
-        snprintf(key, sizeof key, "op.%s.%s.%s", request->options.type, operation, whats[i]);
+        snprintf(key, sizeof key, "op.%.31s.%s.%s", type, operation, whats[i]);
         if (!bj_emit_find(request, key, &values[i], why))
             return false;
     }
@@ -37,21 +44,52 @@ static bool find_operation(const bj_emit_request *request, const char *operation
 /* A fused operation if there is one; the paper counts a multiplication and an addition as one of both latencies. How
  * the two share pipes is not known, so as many pairs as the scarcer one allows: more accumulators than needed do no
  * harm, fewer do. */
-static bj_status take_operations(const bj_emit_request *request, blis_input *input, bj_error *error) {
+static bool take_type(const bj_emit_request *request, const char *type, blis_input *input, char *why) {
     bj_blis_machine *machine = &input->machine;
     double add[2] = {0}, mul[2] = {0};
-    char why[BJ_EMIT_REASON_ROOM];
-    input->fused = find_operation(request, "fma", &machine->latency_cycles, &machine->per_cycle, NULL);
+    snprintf(input->type, sizeof input->type, "%s", type);
+    input->fused = find_operation(request, type, "fma", &machine->latency_cycles, &machine->per_cycle, NULL);
     if (input->fused)
-        return BJ_OK;
-    if (!find_operation(request, "mul", &mul[0], &mul[1], why) ||
-        !find_operation(request, "add", &add[0], &add[1], why))
-        return bj_base_set_error(error, BJ_ERR_FAILED,
-                                 "%s: all blocks follow from the kernel: %.260s; --kernel MRxNR does without",
-                                 request->emitter->name, why);
+        return true;
+    if (!find_operation(request, type, "mul", &mul[0], &mul[1], why) ||
+        !find_operation(request, type, "add", &add[0], &add[1], why))
+        return false;
     machine->latency_cycles = mul[0] + add[0];
     machine->per_cycle = fmin(mul[1], add[1]);
-    return BJ_OK;
+    return true;
+}
+
+/* Those of the vectors; else of scalars, which take as long on most machines. */
+static bj_status take_operations(const bj_emit_request *request, blis_input *input, bj_error *error) {
+    char why[BJ_EMIT_REASON_ROOM], vectors[32], key[64];
+    bj_emit_value registers;
+    snprintf(vectors, sizeof vectors, "%sx%u", request->options.type, input->machine.vector_elements);
+    snprintf(key, sizeof key, "live.%s", vectors);
+    if (bj_emit_find(request, key, &registers, NULL)) {
+        bj_emit_note_claim(request, &registers);
+        input->machine.registers = (unsigned)floor(registers.value + 0.5);
+    }
+    if (take_type(request, vectors, input, why) || take_type(request, request->options.type, input, why))
+        return BJ_OK;
+    return bj_base_set_error(error, BJ_ERR_FAILED,
+                             "%s: all blocks follow from the kernel: %.260s; --kernel MRxNR does without",
+                             request->emitter->name, why);
+}
+
+/* What the reader gives, else what was measured, else what is everywhere, and that is said. */
+static void take_width(const bj_emit_request *request, blis_input *input) {
+    bj_emit_value width;
+    char why[BJ_EMIT_REASON_ROOM];
+    input->vector_bytes = request->options.vector_bytes;
+    if (input->vector_bytes != 0)
+        return;
+    input->is_measured = bj_emit_find(request, "vector.width_bytes", &width, why) && width.value >= 8 &&
+                         width.value <= 1024 && fmod(width.value, 8) == 0;
+    input->vector_bytes = input->is_measured ? (unsigned)width.value : LEAST_VECTOR_BYTES;
+    if (input->is_measured)
+        bj_emit_note_claim(request, &width);
+    else
+        bj_emit_note_unsure(request, "vectors wider than 16 bytes", why);
 }
 
 /* Outer levels are hashed as often as not, and the model has a rule without ways. */
@@ -103,10 +141,18 @@ static void print_kernel(const blis_input *input, const bj_blis_blocks *blocks, 
     fprintf(out,
             "# MR, NR: a multiply-add (%s) takes %.4g cycles and %.4g can start in one; vectors of %u bytes hold %u.\n"
             "#   So %u * %.4g * %.4g = %.4g elements are in work at once; MR * NR must be no less, MR whole vectors.\n"
-            "#   The width of the vectors is the one of --vector-bytes: it is not measured.\n",
+            "#   The width of the vectors is %s.\n",
             input->fused ? "fused" : "a multiplication, then an addition", machine->latency_cycles, machine->per_cycle,
-            options->vector_bytes, machine->vector_elements, machine->vector_elements, machine->latency_cycles,
-            machine->per_cycle, blocks->in_flight);
+            input->vector_bytes, machine->vector_elements, machine->vector_elements, machine->latency_cycles,
+            machine->per_cycle, blocks->in_flight,
+            input->is_measured           ? "the one that pays, vector.width_bytes"
+            : options->vector_bytes != 0 ? "the one of --vector-bytes: it is not measured"
+                                         : "the least that there is: it is not measured");
+    if (machine->registers != 0)
+        fprintf(out, "#   %u vectors live in registers; accumulators, a column of A and one of B take %u.\n",
+                machine->registers, blocks->registers);
+    if (blocks->is_bounded)
+        fprintf(out, "#   That is all that fits: fewer than should be in work.\n");
 }
 
 static void print_outer(const bj_blis_machine *machine, const bj_blis_blocks *blocks, unsigned level, const char *what,
@@ -167,7 +213,9 @@ static bj_status emit(const bj_emit_request *request, FILE *out, bj_error *error
     blis_input input = {.given = options->kernel_rows != 0};
     bj_blis_machine *machine = &input.machine;
     machine->element_bytes = strcmp(options->type, "float") == 0 ? 4 : 8;
-    machine->vector_elements = options->vector_bytes / machine->element_bytes;
+    if (!input.given)
+        take_width(request, &input);
+    machine->vector_elements = input.vector_bytes / machine->element_bytes;
     machine->rows = options->kernel_rows;
     machine->columns = options->kernel_columns;
     if (!input.given)

@@ -36,6 +36,14 @@ typedef struct {
 /* The widest that this processor has. */
 const bj_stream_kernels *bj_kernel_pick_streams(void);
 
+/* What is passed of one array before the next has its turn. */
+#define BJ_KERNEL_ARRAY_LINE 64u
+
+/* Adds one to every word of `count` arrays side by side: of each the bytes from `from` on, multiples of a line. */
+void bj_kernel_update_arrays(char *const *arrays, size_t count, size_t from, size_t bytes);
+/* The same, but only written, and past the caches where we know how. */
+void bj_kernel_write_arrays_past(char *const *arrays, size_t count, size_t from, size_t bytes);
+
 /* Adds one so many times, each time for all to see. */
 void bj_kernel_count_up(_Atomic uint64_t *word, size_t increments);
 

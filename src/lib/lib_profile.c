@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "bj_build.h"
 #include "lib/lib.h"
 #include "profile/places.h"
@@ -91,7 +90,7 @@ static bj_lib_result open_file(const char *path, bj_lib_profile **profile, bj_li
     bj_error trouble;
     char *text = NULL;
     size_t length = 0;
-    bj_status status = bj_base_read_file(path, BJ_PROFILE_MAX_BYTES, &text, &length, &trouble);
+    bj_status status = bj_profile_read_text(path, &text, &length, &trouble);
     if (status == BJ_OK)
         return read_text(path, path, text, length, profile, error);
     if (status == BJ_ERR_INPUT && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))

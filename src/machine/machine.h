@@ -62,13 +62,16 @@ typedef enum {
 
 /* Chains that one thread can run side by side. */
 #define BJ_CHAIN_ABREAST_MAX 20u
+/* Of vectors there are kernels for 1, 2, 3, 4, 6, 8, 10, 12, 16 and 20 chains, one bit each: all would take long to
+ * compile and to measure. */
+#define BJ_CHAIN_SPARSE 0x88AAFu
 
 /* Chains of dependent operations: `abreast` independent ones side by side. A step of one is an operation, or two in
  * turn. */
 typedef struct {
     int cpu;
-    const char *type;      /* "int32", … */
-    const char *operation; /* "add", … */
+    const char *type;      /* "int32", …; "doublex4", …: vectors of so many */
+    const char *operation; /* "add", …; of vectors also "load" and "store", which wait for nothing */
     const char *then;      /* the second operation of a step; NULL: none */
     unsigned abreast;      /* up to BJ_CHAIN_ABREAST_MAX */
     bj_unroll unroll;
@@ -77,6 +80,8 @@ typedef struct {
 /* The fewest and most variables that can be asked for to live at once. */
 #define BJ_LIVE_LEAST 3u
 #define BJ_LIVE_MOST 132u
+/* Of vectors: no processor has more than 64 registers for them. */
+#define BJ_LIVE_VECTORS_MOST 80u
 
 /* A loop of additions over `variables` variables, each of which is needed until the next turn: those that find no
  * register are kept in memory. Variable i is added the one half of them away, so that half of all additions can
@@ -84,20 +89,28 @@ typedef struct {
 typedef struct {
     int cpu;
     const char *type;
-    unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST */
+    unsigned variables; /* BJ_LIVE_LEAST to BJ_LIVE_MOST, or BJ_LIVE_VECTORS_MOST */
 } bj_live;
 
-typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY } bj_stream_kind;
+typedef enum { BJ_STREAM_READ, BJ_STREAM_WRITE, BJ_STREAM_COPY, BJ_STREAM_UPDATE } bj_stream_kind;
 
 /* Streams begin at and move multiples of this: a block of the widest kernel in either half of a copy. */
 #define BJ_STREAM_MULTIPLE_BYTES 2048u
 
+/* Arrays that one update can pass through side by side. */
+#define BJ_STREAM_ARRAYS_MAX 128u
+/* Each of several arrays has at least so many bytes of the range. */
+#define BJ_STREAM_ARRAY_LEAST 65536u
+
 /* A sequential pass over a range of an arena, again and again. A copy goes from the first half of the range to the
- * second, so that all kinds touch the same bytes. */
+ * second, so that all kinds touch the same bytes. An update reads every word and writes it back changed, and counts its
+ * bytes twice; its range may be cut into several arrays of equal length, which it passes through side by side, a line
+ * of each in turn. */
 typedef struct {
     bj_arena *arena;
     int cpu; /* OS number */
     bj_stream_kind kind;
+    unsigned arrays;          /* of an update, up to BJ_STREAM_ARRAYS_MAX; 0 means 1. Else 0 or 1 */
     bool past_caches;         /* stores go past them and fetch nothing; BJ_ERR_UNSUPPORTED where there are none */
     size_t first_byte, bytes; /* multiples of BJ_STREAM_MULTIPLE_BYTES */
 } bj_stream;
@@ -132,6 +145,22 @@ typedef struct {
     bool touched_by_b; /* else by cpu_a */
     size_t bytes;      /* a multiple of BJ_WALK_WORD_BYTES */
 } bj_exchange;
+
+/* Ranks of a parallel program: where the launcher put each. */
+typedef struct {
+    unsigned host;    /* hosts are numbered as ranks first name them */
+    int cpu;          /* OS number that it is bound to; -1: free to move */
+    const char *name; /* of the host, for messages to people; never NULL */
+} bj_rank;
+
+/* A message from one rank to another, and one of the same size back. */
+typedef struct {
+    size_t rank_a, rank_b;
+    size_t bytes;
+} bj_message;
+
+/* The largest message that can be asked for. */
+#define BJ_MESSAGE_MOST_BYTES ((size_t)64 << 20)
 
 /* What threads may compete for: divisions that keep the divider busy, or loads from the first cache. */
 typedef enum { BJ_WORK_INT, BJ_WORK_FP, BJ_WORK_MEMORY, BJ_WORK_COUNT } bj_work;
@@ -175,6 +204,8 @@ typedef struct {
     size_t huge_bytes;           /* 0: none to be had */
     uint64_t memory_limit_bytes; /* what the process may use in all */
     bool simulated;
+    const bj_rank *ranks; /* that can send messages to each other */
+    size_t rank_count;    /* 0: none, as where no launcher started us */
 } bj_machine_facts;
 
 /* The verbs: what an implementation provides. Times are in nanoseconds. One that fails leaves no sample unset: what was
@@ -207,6 +238,11 @@ typedef bj_status bj_verb_run_exchanges(bj_machine *machine, const bj_exchange *
  * as of run_streams, each beside all others from its first to its last batch. */
 typedef bj_status bj_verb_run_mix(bj_machine *machine, const bj_mix *mix, double *ns_per_access, double *gbs,
                                   bj_error *error);
+/* All pairs at once, behind a barrier; no rank is in two of them. ns_one_way holds count × repetitions values, pair by
+ * pair: half a round trip, the mean of a batch of them, so that no clock of another host is read. A rank that does not
+ * answer within seconds ends the experiment with BJ_ERR_FAILED and its name. */
+typedef bj_status bj_verb_run_messages(bj_machine *machine, const bj_message *messages, size_t count,
+                                       unsigned repetitions, double *ns_one_way, bj_error *error);
 /* One after the other, all on the cpu of the first. ns_per_step holds count × repetitions values, chain by chain: the
  * time in which each chain takes a step. BJ_ERR_UNSUPPORTED: the machine has no such operation; BJ_ERR_FAILED: the
  * kernel does not compute what it should, so its time would mean nothing. */
@@ -242,6 +278,7 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(run_bounce)                                                                                                   \
     VERB(run_exchanges)                                                                                                \
     VERB(run_mix)                                                                                                      \
+    VERB(run_messages)                                                                                                 \
     VERB(run_chains)                                                                                                   \
     VERB(run_live)                                                                                                     \
     VERB(run_crowd)                                                                                                    \

@@ -1,6 +1,7 @@
 #include "machine/machine_check.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 void bj_machine_clear_samples(double *samples, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -50,11 +51,21 @@ bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) {
     return BJ_OK;
 }
 
+unsigned bj_machine_count_arrays(const bj_stream *stream) {
+    return stream->arrays > 0 ? stream->arrays : 1;
+}
+
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) {
     if (stream->bytes == 0 || stream->bytes % BJ_STREAM_MULTIPLE_BYTES != 0 ||
         stream->first_byte % BJ_STREAM_MULTIPLE_BYTES != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream of %zu bytes from %zu, not multiples of %u",
                                  stream->bytes, stream->first_byte, BJ_STREAM_MULTIPLE_BYTES);
+    unsigned arrays = bj_machine_count_arrays(stream);
+    if (arrays > 1 && (stream->kind != BJ_STREAM_UPDATE || arrays > BJ_STREAM_ARRAYS_MAX ||
+                       stream->bytes / arrays < BJ_STREAM_ARRAY_LEAST))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u arrays in a stream of %zu bytes", arrays, stream->bytes);
+    if (stream->past_caches && stream->kind == BJ_STREAM_UPDATE)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an update cannot go past the caches");
     if (stream->first_byte > arena_bytes || stream->bytes > arena_bytes - stream->first_byte)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a stream leaves its arena of %llu bytes",
                                  (unsigned long long)arena_bytes);
@@ -88,6 +99,31 @@ bj_status bj_machine_check_exchanges(const bj_exchange *exchanges, size_t count,
                                      BJ_WALK_WORD_BYTES);
     }
     return BJ_OK;
+}
+
+bj_status bj_machine_check_messages(const bj_machine *machine, const bj_message *messages, size_t count,
+                                    bj_error *error) {
+    size_t ranks = machine->facts.rank_count;
+    if (count == 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "no messages to send");
+    bool *seen = calloc(ranks + 1, sizeof *seen);
+    bj_status status = BJ_OK;
+    if (seen == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", ranks);
+    for (size_t i = 0; i < 2 * count && status == BJ_OK; i++) {
+        const bj_message *message = &messages[i / 2];
+        size_t rank = i % 2 == 0 ? message->rank_a : message->rank_b;
+        if (message->bytes > BJ_MESSAGE_MOST_BYTES)
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "a message of %zu bytes is too long", message->bytes);
+        else if (rank >= ranks)
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "there is no rank %zu", rank);
+        else if (seen[rank])
+            status = bj_base_set_error(error, BJ_ERR_USAGE, "rank %zu twice at once", rank);
+        else
+            seen[rank] = true;
+    }
+    free(seen);
+    return status;
 }
 
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) {

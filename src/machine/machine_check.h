@@ -15,10 +15,15 @@ bj_status bj_machine_check_cpus(const bj_mix *mix, bj_error *error) BJ_WARN_UNUS
 /* Chains of a walk, 0 read as 1. */
 unsigned bj_machine_count_chains(const bj_walk *walk);
 bj_status bj_machine_check_chains(const bj_walk *walk, bj_error *error) BJ_WARN_UNUSED;
+/* Arrays of a stream, 0 read as 1. */
+unsigned bj_machine_count_arrays(const bj_stream *stream);
 bj_status bj_machine_check_stream(const bj_stream *stream, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_check_bounce(const bj_bounce *bounce, uint64_t arena_bytes, bj_error *error) BJ_WARN_UNUSED;
 /* Every pair by itself, and no cpu in two of them. */
 bj_status bj_machine_check_exchanges(const bj_exchange *exchanges, size_t count, bj_error *error) BJ_WARN_UNUSED;
+/* Ranks that are there, sizes that can be sent, and no rank in two pairs. */
+bj_status bj_machine_check_messages(const bj_machine *machine, const bj_message *messages, size_t count,
+                                    bj_error *error) BJ_WARN_UNUSED;
 /* More threads than any scheduler is asked to juggle here. */
 #define BJ_CROWD_THREADS_MAX 16384u
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) BJ_WARN_UNUSED;

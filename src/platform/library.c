@@ -42,3 +42,12 @@ bj_status bj_platform_load_function(const char *path, const char *symbol, bj_any
     memcpy(function, &address, sizeof address); /* ISO C knows no cast from one to the other */
     return BJ_OK;
 }
+
+bj_status bj_platform_find_function(const char *name, const char *symbol, bj_any_function **function, bj_error *error) {
+    void *library = strchr(name, '/') == NULL ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *address = library != NULL ? dlsym(library, symbol) : NULL;
+    if (address == NULL || is_data(address))
+        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%.80s with '%.40s' is not installed", name, symbol);
+    memcpy(function, &address, sizeof address);
+    return BJ_OK;
+}

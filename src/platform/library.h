@@ -9,3 +9,7 @@ typedef void bj_any_function(void);
  * file, no library, no such symbol, data and not code. */
 bj_status bj_platform_load_function(const char *path, const char *symbol, bj_any_function **function,
                                     bj_error *error) BJ_WARN_UNUSED;
+/* The same of a library that the system's own search finds by a name without a slash. BJ_ERR_UNSUPPORTED: it is not
+ * installed, or has no such function. */
+bj_status bj_platform_find_function(const char *name, const char *symbol, bj_any_function **function,
+                                    bj_error *error) BJ_WARN_UNUSED;

@@ -26,7 +26,10 @@ typedef struct {
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
     uint64_t memory_bytes; /* what the probe may map and allocate in all */
     const char *method;    /* as for analyse; some methods want their own walk order */
-    bool all_pairs;        /* every pair of cpus is wanted, however many there are */
+    bool all_pairs;        /* every pair of cpus or ranks is wanted, however many there are */
+    const size_t *message_bytes; /* sizes that layers of messages are told apart by; count 0: the probe's own */
+    size_t message_count;
+    size_t message_most; /* the longest message of a curve; 0: the probe's own */
     /* 0: samples are empty. Else they hold what this probe measured earlier, and so many rounds more are wanted (or
      * BJ_ROUNDS_AS_PLANNED), of the same points on the same kind of pages, or none; the seed is another one then. */
     unsigned more_rounds;
@@ -67,6 +70,7 @@ typedef struct {
     const char *const *needs;               /* probes whose answers it uses, NULL-terminated; NULL: none */
     const char *const *methods;             /* names that --method takes, default first, NULL-terminated */
     unsigned requires_cpus;                 /* 0: one will do */
+    bool on_request;                        /* runs only where it is named: most machines have nothing for it */
     bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
     double cost_s[BJ_EFFORT_COUNT];         /* rough; of two cpus where several are compared */
     double cost_cpu_s[BJ_EFFORT_COUNT];     /* what each further cpu adds to it; 0: nothing */

@@ -155,12 +155,12 @@ bj_status bj_profile_keep(const bj_profile *profile, const char *kept, char **ol
         status = bj_profile_to_json(profile, &now, &now_length, error);
     /* What cannot be read cannot be kept either; whether it can be replaced, writing tells. */
     bool was_there = status == BJ_OK && access(kept, F_OK) == 0 &&
-                     bj_base_read_file(kept, BJ_PROFILE_MAX_BYTES, &before, &before_length, NULL) == BJ_OK;
+                     bj_profile_read_text(kept, &before, &before_length, NULL) == BJ_OK;
     bool is_same = was_there && now_length == before_length && memcmp(now, before, now_length) == 0;
     if (was_there && !is_same)
         status = set_aside(kept, before, before_length, &aside, error);
     if (status == BJ_OK && !is_same)
-        status = bj_base_write_file_atomically(kept, now, now_length, error);
+        status = bj_profile_write(profile, kept, error);
     if (status == BJ_OK)
         remove_oldest(kept);
     free(now);

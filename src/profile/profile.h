@@ -80,6 +80,11 @@ const bj_probe_record *bj_profile_find_probe(const bj_profile *profile, const ch
  * "format" and "characteristics" must be there, so that a profile may also be written by hand. "-" is standard input.
  */
 bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
+/* The same but for the samples, as of bj_profile_parse_answers(). */
+bj_status bj_profile_read_answers(const char *path, bj_profile *profile, bj_error *error) BJ_WARN_UNUSED;
+/* The text of a profile's file, expanded where it is compressed by gzip, whatever its name; *text is the caller's to
+ * free. "-" is standard input. */
+bj_status bj_profile_read_text(const char *path, char **text, size_t *length, bj_error *error) BJ_WARN_UNUSED;
 /* The same from text; `name` stands for the file in errors. */
 bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj_profile *profile,
                            bj_error *error) BJ_WARN_UNUSED;
@@ -88,7 +93,7 @@ bj_status bj_profile_parse_answers(const char *name, const char *text, size_t le
                                    bj_error *error) BJ_WARN_UNUSED;
 /* *text is the caller's to free. */
 bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *length, bj_error *error) BJ_WARN_UNUSED;
-/* Atomic: temporary file beside it, fsync, rename. "-" is standard output. */
+/* Atomic: temporary file beside it, fsync, rename. "-" is standard output. A name that ends in ".gz" is compressed. */
 bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) BJ_WARN_UNUSED;
 /* Characteristics alone as {"<key>": …}, for `analyze`; *text is the caller's to free. */
 bj_status bj_profile_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;

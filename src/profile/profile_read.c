@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/gzip.h"
 #include "base/json_read.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
@@ -335,14 +336,37 @@ bj_status bj_profile_parse(const char *name, const char *text, size_t length, bj
     return status;
 }
 
-bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) {
+static bool is_standard_input(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+bj_status bj_profile_read_text(const char *path, char **text, size_t *length, bj_error *error) {
+    BJ_TRY(bj_base_read_file(is_standard_input(path) ? "/dev/stdin" : path, BJ_PROFILE_MAX_BYTES, text, length, error));
+    if (!bj_base_is_gzip(*text, *length))
+        return BJ_OK;
+    char *bytes = *text;
+    bj_status status = bj_base_expand_gzip(is_standard_input(path) ? "standard input" : path, bytes, *length,
+                                           BJ_PROFILE_MAX_BYTES, text, length, error);
+    free(bytes);
+    return status;
+}
+
+typedef bj_status parser(const char *name, const char *text, size_t length, bj_profile *profile, bj_error *error);
+
+static bj_status read_file(const char *path, parser *parse, bj_profile *profile, bj_error *error) {
     char *text = NULL;
     size_t length = 0;
-    bool standard_input = strcmp(path, "-") == 0;
-    bj_status status =
-        bj_base_read_file(standard_input ? "/dev/stdin" : path, BJ_PROFILE_MAX_BYTES, &text, &length, error);
+    bj_status status = bj_profile_read_text(path, &text, &length, error);
     if (status == BJ_OK)
-        status = bj_profile_parse(standard_input ? "standard input" : path, text, length, profile, error);
+        status = parse(is_standard_input(path) ? "standard input" : path, text, length, profile, error);
     free(text);
     return status;
+}
+
+bj_status bj_profile_read(const char *path, bj_profile *profile, bj_error *error) {
+    return read_file(path, bj_profile_parse, profile, error);
+}
+
+bj_status bj_profile_read_answers(const char *path, bj_profile *profile, bj_error *error) {
+    return read_file(path, bj_profile_parse_answers, profile, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/gzip.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 
@@ -217,10 +218,19 @@ bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *len
     return status;
 }
 
+static bj_status compress(const char *path, char **text, size_t *length, bj_error *error) {
+    char *plain = *text;
+    bj_status status = bj_base_compress_gzip(path, plain, *length, text, length, error);
+    free(plain);
+    return status;
+}
+
 bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
     char *text = NULL;
     size_t length = 0;
     bj_status status = bj_profile_to_json(profile, &text, &length, error);
+    if (status == BJ_OK && bj_base_names_gzip(path))
+        status = compress(path, &text, &length, error);
     if (status == BJ_OK) {
         bool standard_output = strcmp(path, "-") == 0;
         /* The text goes past stdio's buffer: what is in it was printed before. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/comm_layers.h"
 #include "report/terminal_text.h"
 
 /* Of one range or of "..." with what stands between. */
@@ -160,15 +161,17 @@ static bool sum_up_pairs(const bj_answer *answer, char *text, size_t room) {
     return true;
 }
 
+static bool sum_up_layers(const bj_answer *answer, char *text, size_t room) {
+    return bj_profile_describe_layers(answer->structured, text, room);
+}
+
 bool bj_report_sum_up(const bj_answer *answer, char *text, size_t room) {
     static const struct {
         const char *key;
         bool (*sum_up)(const bj_answer *answer, char *text, size_t room);
     } known[] = {
-        {"topology.tree", sum_up_tree},
-        {"topology.pairs", sum_up_pairs},
-        {"cpu.kinds", sum_up_kinds},
-        {"memory.contention", sum_up_contention},
+        {"topology.tree", sum_up_tree},           {"topology.pairs", sum_up_pairs}, {"cpu.kinds", sum_up_kinds},
+        {"memory.contention", sum_up_contention}, {"comm.layers", sum_up_layers},
     };
     if (!bj_data_has_value(answer) || answer->structured == NULL)
         return false;

@@ -199,7 +199,7 @@ done:
 }
 
 bj_status bj_runner_reanalyse(bj_profile *profile, bj_error *error) {
-    const bj_run_plan everything = {0};
+    const bj_run_plan everything = {.on_request = true};
     const bj_probe **order = NULL;
     size_t count = 0;
     bj_status status = bj_runner_order_probes(&everything, &order, &count, error);

@@ -3,6 +3,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#define DIGITS "0123456789"
+
+/* Up to the next point, or to the lanes of a vector type: "double" of "doublex4.add". */
+static size_t measure_part(const char *key) {
+    size_t length = strcspn(key, "."), lanes = length;
+    while (lanes > 0 && strchr(DIGITS, key[lanes - 1]) != NULL)
+        lanes--;
+    return lanes < length && lanes > 1 && key[lanes - 1] == 'x' ? lanes - 1 : length;
+}
+
 bool bj_runner_match_key(const char *pattern, const char *key) {
     while (*pattern != '\0') {
         const char *end = *pattern == '<' ? strchr(pattern, '>') : NULL;
@@ -11,8 +21,8 @@ bool bj_runner_match_key(const char *pattern, const char *key) {
                 return false;
             continue;
         }
-        bool number = end - pattern == 2 && pattern[1] == 'n';
-        size_t length = number ? strspn(key, "0123456789") : strcspn(key, ".");
+        bool number = strncmp(pattern, "<n>", 3) == 0 || strncmp(pattern, "<lanes>", 7) == 0;
+        size_t length = number ? strspn(key, DIGITS) : measure_part(key);
         if (length == 0)
             return false;
         pattern = end + 1;

@@ -5,7 +5,8 @@
 
 #include "probes/probe.h"
 
-/* "<n>" takes digits, any other "<...>" one part between points. */
+/* "<n>" and "<lanes>" take digits, any other "<...>" one part between points, without the lanes of a vector type: so
+ * "op.<type>.add" is not "op.doublex4.add", but "op.<type>x<lanes>.add" is. */
 bool bj_runner_match_key(const char *pattern, const char *key);
 /* The entry of the descriptor that the key belongs to; NULL: this probe does not provide it. */
 const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key);

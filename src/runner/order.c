@@ -54,7 +54,7 @@ bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***orde
         const bj_probe *probe = plan->probe_count > 0 ? bj_probe_find(plan->probes[i]) : bj_probes[i];
         if (probe == NULL)
             status = bj_base_set_error(error, BJ_ERR_USAGE, "no probe is called '%.60s'", plan->probes[i]);
-        else
+        else if (plan->probe_count > 0 || plan->on_request || !probe->on_request)
             status = place_probe(&state, probe, error);
     }
     free(state.path);

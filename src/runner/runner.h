@@ -32,8 +32,12 @@ typedef struct {
     bj_effort effort;
     double budget_s; /* INFINITY: none */
     uint64_t seed;
-    const char *method; /* NULL: defaults */
-    bool all_pairs;     /* probes that compare cpus compare each with each */
+    const char *method;          /* NULL: defaults */
+    bool all_pairs;              /* probes that compare cpus or ranks compare each with each */
+    const size_t *message_bytes; /* as of bj_measure_request */
+    size_t message_count;
+    size_t message_most;
+    bool on_request;    /* count 0: those that run only where they are named, too */
     int cpu;            /* OS number, one of the machine's */
     const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
     /* So many times every probe measures one round more after all have run, then all is analysed again; 0: none. */

@@ -16,7 +16,7 @@ typedef struct {
     const bj_timing_request *request;
     bj_timer_run run;
     size_t calls;
-    double *raw[2], *empty[2];
+    double *raw[BJ_TIMING_KERNELS_MAX], *empty[BJ_TIMING_KERNELS_MAX];
     size_t count, room;
     size_t judge_at; /* samples before the next look at the interval */
     uint64_t begin_ns, sampling_ns;
@@ -115,7 +115,7 @@ static void prepare(session *s) {
         bj_timer_prepare(&s->run);
 }
 
-/* One sample of each kernel, in turns: the second goes first every other time. */
+/* One sample of each kernel, in turns: the last goes first every other time. */
 static bj_status take_samples(session *s, bj_error *error) {
     size_t kernels = s->request->kernel_count;
     BJ_TRY(make_room(s, error));
@@ -285,12 +285,14 @@ static bj_status time_all(session *s, bj_timing *timings, bj_answer *ratio, bj_e
 bj_status bj_timer_time_kernels(bj_timer_bench *bench, const bj_timing_request *request, bj_timing *timings,
                                 bj_answer *ratio, bj_error *error) {
     session s = {.bench = bench, .request = request, .begin_ns = bj_platform_read_ns()};
+    if (request->kernel_count > BJ_TIMING_KERNELS_MAX)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "at most %d kernels are timed in turns", BJ_TIMING_KERNELS_MAX);
     memset(timings, 0, request->kernel_count * sizeof *timings);
     BJ_TRY(bj_timer_pin(bench, error));
     bj_status status = time_all(&s, timings, ratio, error);
     bj_timer_let_go(bench);
     bj_timer_close_run(&s.run);
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < BJ_TIMING_KERNELS_MAX; k++) {
         free(s.raw[k]);
         free(s.empty[k]);
     }

@@ -17,9 +17,11 @@ typedef struct {
     char remark[200];            /* what a reader should know besides; "": nothing */
 } bj_timing;
 
+enum { BJ_TIMING_KERNELS_MAX = 16 };
+
 typedef struct {
-    bj_kernel_function *kernels[2];
-    size_t kernel_count; /* two are timed in turns */
+    bj_kernel_function *kernels[BJ_TIMING_KERNELS_MAX];
+    size_t kernel_count; /* several are timed in turns */
     size_t n;
     const bj_timer_operand *operands;
     size_t operand_count;
@@ -31,7 +33,7 @@ typedef struct {
     void *report_context;
 } bj_timing_request;
 
-/* timings[] receives one a kernel; *ratio, second by first with both timed in turns, may be NULL for one kernel. */
+/* timings[] receives one a kernel; *ratio, second by first of two that are timed in turns, may be NULL. */
 bj_status bj_timer_time_kernels(bj_timer_bench *bench, const bj_timing_request *request, bj_timing *timings,
                                 bj_answer *ratio, bj_error *error) BJ_WARN_UNUSED;
 /* Whether an interval of a ratio says that the two differ. */

@@ -43,7 +43,7 @@ refused "expected a compiler" " "
 refused "simulated" gcc --machine "sim:$machine"
 expect 2 run cache --cc gcc -q -o p.json
 one_line_error
-err_has "op and live"
+err_has "op, live and vector"
 TMPDIR=$scratch/nowhere "$blackjack" run live --cc gcc -q -o p.json >out 2>err
 [ $? -ge 2 ] || complain "no folder to work in"
 one_line_error

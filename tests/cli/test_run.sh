@@ -86,7 +86,10 @@ for budget in 0.5 2; do
 done
 
 # What rests on the caches must not come back to them: a level in doubt of one probe stays its own.
-expect 0 run bandwidth --machine "sim:$(dirname "$machine")/barcelona.json" --seed 1 --quiet -o barcelona.json
-expect 0 reanalyze barcelona.json -o again.json
-cmp -s barcelona.json again.json || complain "reanalyze of barcelona says something else than the run"
+# Half a minute at normal effort under the sanitizers, which find nothing new there.
+if [ -z "${BJ_SANITIZERS:-}" ]; then
+    expect 0 run bandwidth --machine "sim:$(dirname "$machine")/barcelona.json" --seed 1 --quiet -o barcelona.json
+    expect 0 reanalyze barcelona.json -o again.json
+    cmp -s barcelona.json again.json || complain "reanalyze of barcelona says something else than the run"
+fi
 finish

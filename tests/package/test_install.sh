@@ -5,12 +5,12 @@ install_build
 profile=$source_dir/tests/cli/emit_profile.json
 export BLACKJACK_PROFILE="$profile"
 
-for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
+for file in bin/blackjack include/blackjack/blackjack.h include/blackjack/kernel.h include/blackjack/regions.h share/man/man1/blackjack.1 share/man/man1/blackjack-emit.1 \
     share/man/man3/libblackjack.3 share/man/man5/blackjack-profile.5 share/zsh/site-functions/_blackjack \
     share/bash-completion/completions/blackjack; do
     [ -f "$prefix/$file" ] || complain "$file is not installed"
 done
-[ "$(find "$prefix/include" -type f | wc -l)" -eq 2 ] || complain "more than the public headers is installed"
+[ "$(find "$prefix/include" -type f | wc -l)" -eq 3 ] || complain "more than the public headers is installed"
 shared=$(find "$prefix" -name 'libblackjack.so' | head -1)
 static=$(find "$prefix" -name 'libblackjack.a' | head -1)
 libdir=${shared%/*}
@@ -18,7 +18,7 @@ libdir=${shared%/*}
 
 # Exported names: those of the map, all of them public.
 sed -n 's/^ *\(bj_lib_[a-z_]*\);$/\1/p' "$source_dir/cmake/libblackjack.map" | sort >wanted
-grep -o 'bj_lib_[a-z_]*(' "$prefix/include/blackjack/blackjack.h" | tr -d '(' | sort -u >declared
+cat "$prefix"/include/blackjack/*.h | grep -oE 'bj_lib_[a-z_]*\(|bj_lib_region_slots' | tr -d '(' | sort -u >declared
 grep -vxF -f declared wanted >log && complain "in the map, not in the header"
 nm -D --defined-only "$shared" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort >exported
 cmp -s wanted exported || { diff wanted exported >log; complain "the shared library exports something else"; }
@@ -41,7 +41,7 @@ BLACKJACK_PROFILE=/no/such/file LD_LIBRARY_PATH=$libdir ./transpose 256 1 >log 2
 grep -q 'block .* by the defaults' log && ! grep -q 'of the profile' log || complain "transpose takes its defaults for a profile"
 # Ours static, what it stands on shared. shellcheck disable=SC2046
 "$cc" -O2 "$source_dir/examples/pool/pool.c" -I"$prefix/include" -pthread "$static" \
-    $(pkg-config --libs jansson hwloc) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"
+    $(pkg-config --libs $(sed -n "s/^Requires.private: //p" "$libdir/pkgconfig/libblackjack.pc")) -lm -o pool >log 2>&1 || complain "the example does not build with the static library"
 ./pool int >log 2>&1 || complain "pool"
 grep -q "contexts.int: the profile has no such key" log || complain "pool without contexts"
 printf '{"format": "blackjack-profile/1", "characteristics": {"contexts.fp": {"value": 3, "unit": "count", "confidence": "high", "status": "ok"}}}' >contexts.json
@@ -64,7 +64,7 @@ grep -q "the profile has no topology.tree" log && grep -q "thread 1: cpu -1, not
 sed "s/\[$last\]/[1000]/" pinned.json >elsewhere.json
 BLACKJACK_PROFILE=elsewhere.json LD_LIBRARY_PATH=$libdir ./pinned near 2 >log 2>&1 || complain "pinned elsewhere"
 grep -q "thread 0: cpu 1000, not pinned" log || complain "pinned to a cpu that is not there"
-echo '#include <blackjack/blackjack.h>' >plus.cc
+printf '#include <blackjack/blackjack.h>\n#include <blackjack/regions.h>\n' >plus.cc
 echo 'int main() { return bj_lib_version()[0] == 0; }' >>plus.cc
 if has c++; then
     # shellcheck disable=SC2086
@@ -91,6 +91,22 @@ rm -rf made
 { "$cmake" -S "$source_dir/examples/tuned" -B made -DCMAKE_C_COMPILER="$cc" -DMACHINE="$scratch/machine.cmake" &&
     "$cmake" --build made && made/tuned; } >log 2>&1 || complain "the project that uses the emitted file"
 grep -q 'counters of 64 bytes in blocks of 16384' log || complain "the project takes nothing from the emitted file"
+
+# Regions: recorded by an OpenMP program and by one with threads and forms that must agree, and read by the command.
+for example in relax:regions microfission:microfission; do
+    rm -rf made regions.json
+    "$cmake" -S "$source_dir/examples/${example#*:}" -B made -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 || {
+        grep -q "Could NOT find OpenMP" log && { left_out "regions in OpenMP: $cc has none"; continue; }
+        complain "CMake: ${example#*:}"
+        continue
+    }
+    "$cmake" --build made >log 2>&1 || complain "${example#*:} does not build"
+    [ "${example%:*}" = relax ] && arguments="200 20" || arguments="2 3"
+    # shellcheck disable=SC2086
+    BLACKJACK_REGIONS=regions.json made/${example%:*} $arguments >log 2>&1 || complain "${example%:*}"
+    "$prefix/bin/blackjack" regions regions.json >log 2>&1 || complain "the regions of ${example%:*}"
+    grep -q 'Dilation' log || complain "the regions of ${example%:*} do not say what timing them took"
+done
 
 # The kernel timer: programs that use the library's, and the command, which finds the kernels' header by itself.
 rm -rf made

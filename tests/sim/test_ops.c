@@ -1,4 +1,4 @@
-/* The probes of operations and live variables over the zoo: they must answer what the machine files say (truth.json).
+/* The probes of operations, live variables and vectors over the zoo: they must answer what the machine files say (truth.json).
  * A simulator only echoes these numbers, so this shows that nothing is lost on the way; the proof is native. */
 #include "zoo_fixture.h"
 
@@ -10,11 +10,11 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static bool is_judged(const char *key) {
-    return strncmp(key, "live.", 5) == 0 || (strncmp(key, "op.", 3) == 0 && !ends_with(key, "_ns"));
+    return strncmp(key, "live.", 5) == 0 || strncmp(key, "vector.", 7) == 0 || (strncmp(key, "op.", 3) == 0 && !ends_with(key, "_ns"));
 }
 
 static bool is_right(const char *key, double value, double truth, bool counts_chains) {
-    if (strncmp(key, "live.", 5) == 0)
+    if (strncmp(key, "live.", 5) == 0 || strncmp(key, "vector.", 7) == 0)
         return value == truth;
     if (counts_chains && ends_with(key, ".in_flight"))
         return fabs(value - truth) < 1;
@@ -61,6 +61,7 @@ static void run_zoo(const char *method) {
         bj_answers answers = {0};
         run_probe_by(method, "op", machine, &answers);
         run_probe("live", machine, &answers);
+        run_probe("vector", machine, &answers);
         wrong += judge_machine(name, json_object_get(truth, "characteristics"), &answers, method != NULL, &judged);
         bj_data_free_answers(&answers);
         close_machine(machine);

@@ -645,6 +645,7 @@ def find_truth(path):
     keys.update(find_tlb_costs(machine, ghz))
     keys.update(find_rates(machine))
     keys.update(find_operations(machine))
+    keys.update(find_vectors(machine))
     keys.update(find_registers(machine))
     keys.update(find_scheduling(machine))
     return {"characteristics": keys, "notes": notes}
@@ -662,6 +663,8 @@ def find_operations(machine):
     keys = {}
     for name, operation in operations.items():
         kind, what = name.split(".")
+        if what in ("load", "store"):
+            continue
         companion = COMPANIONS.get(what, "add" if what == "div" and kind.startswith("int") else None)
         if companion and f"{kind}.{companion}" not in operations:
             continue
@@ -671,6 +674,25 @@ def find_operations(machine):
         if operation["latency"] * rate < STREAMS:
             keys[f"op.{name}.throughput"] = round(rate * unit, 6)
             keys[f"op.{name}.in_flight"] = max(1, round(operation["latency"] * rate, 6))
+    return keys
+
+
+def find_vectors(machine):
+    """The narrowest vectors whose elements multiplied and added in a cycle are within a twentieth of the most."""
+    operations = machine.get("ops", {})
+    unit = operations.get("int32.add", {"latency": 1})["latency"]
+    rates = {}
+    for lanes in (2, 4, 8):
+        ops = {what: operations.get(f"doublex{lanes}.{what}") for what in ("fma", "mul", "add")}
+        if ops["fma"] or (ops["mul"] and ops["add"]):
+            scarcer = [ops["fma"]] if ops["fma"] else [ops["mul"], ops["add"]]
+            rates[lanes] = lanes * min(operation.get("per_cycle", 1) for operation in scarcer)
+    if not rates:
+        return {}
+    lanes = min(lanes for lanes, rate in rates.items() if rate >= 0.95 * max(rates.values()))
+    keys = {"vector.width_bytes": 8 * lanes}
+    for what in ("load", "store"):
+        keys[f"op.{what}.throughput"] = round(operations[f"doublex{lanes}.{what}"].get("per_cycle", 1) * unit, 6)
     return keys
 
 

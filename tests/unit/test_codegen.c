@@ -19,17 +19,27 @@
 
 static void test_units_are_listed_once(void **state) {
     (void)state;
-    size_t count = bj_codegen_count_familys(), chains = 0, live = 0;
+    size_t count = bj_codegen_count_familys(), chains = 0, live = 0, vector_chains = 0, vectors_live = 0, variants = 0;
     for (size_t i = 0; i < count; i++) {
         bj_codegen_family unit = bj_codegen_family_at(i);
         size_t found = count;
         assert_true(bj_codegen_find_family(unit.kind, unit.type->name, unit.operation, unit.then, &found));
-        assert_int_equal(found, i);
-        chains += unit.kind == BJ_CODEGEN_CHAINS && unit.abreast == BJ_CODEGEN_ABREAST;
-        live += unit.kind == BJ_CODEGEN_LIVE;
+        bj_codegen_family first = bj_codegen_family_at(found);
+        assert_true(bj_codegen_is_variant(&unit, &first) && found <= i && i - found <= 1);
+        bool is_vector = unit.type->lanes > 1;
+        chains += unit.kind == BJ_CODEGEN_CHAINS && !is_vector && unit.abreast == BJ_CODEGEN_ABREAST;
+        live += unit.kind == BJ_CODEGEN_LIVE && !is_vector;
+        vector_chains += unit.kind == BJ_CODEGEN_CHAINS && is_vector;
+        vectors_live += unit.kind == BJ_CODEGEN_LIVE && is_vector;
+        variants += found != i;
+        assert_int_equal(unit.type->bytes % unit.type->lanes, 0);
     }
     assert_int_equal(chains, 36);
     assert_int_equal(live, 4);
+    /* Six operations of six types, and loads and stores of three. */
+    assert_int_equal(vector_chains, 6 * 6 + 2 * 3);
+    assert_int_equal(vectors_live, 6 + 4);
+    assert_int_equal(variants, 4);
     size_t nothing;
     assert_false(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "int32", "sqrt", NULL, &nothing));
     assert_false(bj_codegen_find_family(BJ_CODEGEN_LIVE, "int8", "", NULL, &nothing));
@@ -53,17 +63,19 @@ static void test_operands_stay_in_range(void **state) {
         bj_codegen_family unit = bj_codegen_family_at(i);
         if (unit.kind != BJ_CODEGEN_CHAINS)
             continue;
-        unsigned char values[BJ_CODEGEN_ABREAST * BJ_CODEGEN_WIDEST], operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
+        unsigned char values[BJ_CODEGEN_CHAIN_VALUES * BJ_CODEGEN_WIDEST];
+        unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
         bj_codegen_fill_operands(&unit, values, operands);
         bool divides = strcmp(unit.operation, "div") == 0 || strcmp(unit.operation, "mod") == 0;
-        for (int part = 0; part < 50; part++) {
+        /* Lanes are alike, and take their time. */
+        for (int part = 0; part < (unit.type->lanes > 1 ? 5 : 50); part++) {
             bj_codegen_compute_result(&unit, 1, 1000, operands, values);
             if (unit.type->is_float) {
                 float narrow;
                 double wide;
                 memcpy(&narrow, values, sizeof narrow);
                 memcpy(&wide, values, sizeof wide);
-                double value = fabs(unit.type->bytes == sizeof narrow ? narrow : wide);
+                double value = fabs(unit.type->bytes / unit.type->lanes == sizeof narrow ? narrow : wide);
                 if (!(value > 0.1 && value < 1e8))
                     fail_msg("%s.%s reaches %g", unit.type->name, unit.operation, value);
             } else if (divides) {
@@ -81,7 +93,8 @@ static void test_shift_comes_back(void **state) {
     size_t number;
     assert_true(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "int16", "shift", NULL, &number));
     bj_codegen_family unit = bj_codegen_family_at(number);
-    unsigned char values[BJ_CODEGEN_ABREAST * 2], starts[BJ_CODEGEN_ABREAST * 2], operands[BJ_CODEGEN_OPERANDS * 2];
+    unsigned char values[BJ_CODEGEN_CHAIN_VALUES * 2], starts[BJ_CODEGEN_CHAIN_VALUES * 2];
+    unsigned char operands[BJ_CODEGEN_OPERANDS * 2];
     bj_codegen_fill_operands(&unit, starts, operands);
     memcpy(values, starts, sizeof values);
     bj_codegen_compute_result(&unit, 1, 1, operands, values);
@@ -104,7 +117,64 @@ static void test_sweep_by_hand(void **state) {
     assert_int_equal(values[2], 211);
 }
 
-static void run_kernel(const bj_codegen_family *unit, bj_generated_kernel kernel, size_t values_count, size_t steps) {
+static void put_start(const bj_codegen_family *unit, unsigned char *target, float value) {
+    double wide = value;
+    bool is_wide = unit->type->bytes / unit->type->lanes == sizeof wide;
+    memcpy(target, is_wide ? (void *)&wide : (void *)&value, is_wide ? sizeof wide : sizeof value);
+}
+
+/* By hand: two streams of loads, which take turns at the places, and of stores. */
+static void test_moves_by_hand(void **state) {
+    (void)state;
+    const char *const operations[] = {"load", "store"};
+    for (int o = 0; o < 2; o++) {
+        size_t number;
+        assert_true(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "doublex2", operations[o], NULL, &number));
+        bj_codegen_family unit = bj_codegen_family_at(number);
+        double values[BJ_CODEGEN_CHAIN_VALUES][2], starts[BJ_CODEGEN_CHAIN_VALUES][2];
+        double operands[BJ_CODEGEN_OPERANDS][2];
+        bj_codegen_fill_operands(&unit, values, operands);
+        memcpy(starts, values, sizeof starts);
+        assert_int_equal(bj_codegen_count_values(&unit, 2), BJ_CODEGEN_CHAIN_VALUES);
+        bj_codegen_compute_result(&unit, 2, 3, operands, values);
+        const double(*place)[2] = &values[BJ_CODEGEN_ABREAST], (*old)[2] = &starts[BJ_CODEGEN_ABREAST];
+        for (int stream = 0; stream < 2; stream++)
+            for (int lane = 0; lane < 2; lane++) {
+                assert_true(values[stream][lane] == (o == 0 ? old[4 + stream][lane] : starts[stream][lane]));
+                assert_true(place[2 + stream][lane] == (o == 0 ? old[2 + stream][lane] : starts[stream][lane]));
+                assert_true(place[6 + stream][lane] == old[6 + stream][lane]);
+            }
+    }
+}
+
+/* Lane by lane what the scalar gives, for the plain computation itself. */
+static void test_lanes_are_scalars(void **state) {
+    (void)state;
+    const char *const operations[][2] = {{"add", NULL}, {"div", NULL}, {"sqrt", "mul"}, {"fma", NULL}};
+    for (size_t o = 0; o < 4; o++) {
+        size_t narrow, wide;
+        assert_true(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "float", operations[o][0], operations[o][1], &narrow));
+        assert_true(bj_codegen_find_family(BJ_CODEGEN_CHAINS, "floatx8", operations[o][0], operations[o][1], &wide));
+        bj_codegen_family scalar = bj_codegen_family_at(narrow), vector = bj_codegen_family_at(wide);
+        float values[BJ_CODEGEN_CHAIN_VALUES * 8], operands[BJ_CODEGEN_OPERANDS * 8], one[BJ_CODEGEN_CHAIN_VALUES];
+        float starts[BJ_CODEGEN_CHAIN_VALUES * 8], scalar_operands[BJ_CODEGEN_OPERANDS];
+        bj_codegen_fill_operands(&scalar, one, scalar_operands);
+        bj_codegen_fill_operands(&vector, values, operands);
+        for (size_t i = 0; i < BJ_CODEGEN_OPERANDS * 8; i++)
+            assert_true(operands[i] == scalar_operands[i / 8]);
+        memcpy(starts, values, sizeof starts);
+        bj_codegen_compute_result(&vector, 2, 5, operands, values);
+        for (size_t i = 0; i < 16; i++) {
+            one[0] = starts[i];
+            bj_codegen_compute_result(&scalar, 1, 5, scalar_operands, one);
+            assert_memory_equal(&one[0], &values[i], sizeof one[0]);
+            assert_true(i == 0 || starts[i] != starts[i - 1]);
+        }
+    }
+}
+
+static void run_kernel(const bj_codegen_family *unit, bj_generated_kernel kernel, unsigned abreast, size_t steps) {
+    size_t values_count = bj_codegen_count_values(unit, abreast);
     unsigned char got[BJ_CODEGEN_LIVE_MOST * BJ_CODEGEN_WIDEST] = {0}, wanted[sizeof got];
     unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST] = {0};
     if (unit->kind == BJ_CODEGEN_CHAINS)
@@ -112,10 +182,13 @@ static void run_kernel(const bj_codegen_family *unit, bj_generated_kernel kernel
     else if (!unit->type->is_float)
         for (size_t i = 0; i < sizeof got; i++)
             got[i] = (unsigned char)(i * 37 + 11);
+    else
+        for (size_t i = 0; i < sizeof got; i += unit->type->bytes / unit->type->lanes)
+            put_start(unit, got + i, (float)(i % 251) + 1);
     memcpy(wanted, got, sizeof got);
     assert_non_null(kernel);
     kernel(got, operands, 2);
-    bj_codegen_compute_result(unit, values_count, 2 * steps, operands, wanted);
+    bj_codegen_compute_result(unit, abreast, 2 * steps, operands, wanted);
     if (memcmp(got, wanted, values_count * unit->type->bytes) != 0)
         fail_msg("%s %s%s%s with %zu values", unit->type->name, unit->operation, unit->then != NULL ? "+" : "",
                  unit->then != NULL ? unit->then : "", values_count);
@@ -133,9 +206,10 @@ static void test_kernels_return_what_they_should(void **state) {
         if (!table->is_supported())
             continue;
         for (unsigned s = 1; s <= unit.abreast; s++)
-            for (int twice = 0; twice < 2; twice++, run++)
+            for (int twice = 0; twice < 2 && bj_codegen_has_abreast(&unit, s); twice++, run++)
                 run_kernel(&unit, table->kernels[2 * (s - 1) + twice], s, bj_codegen_count_steps(s, twice));
-        for (unsigned k = BJ_CODEGEN_LIVE_LEAST; unit.kind == BJ_CODEGEN_LIVE && k <= BJ_CODEGEN_LIVE_MOST; k++, run++)
+        unsigned most = unit.kind == BJ_CODEGEN_LIVE ? bj_codegen_most_live(unit.type) : 0;
+        for (unsigned k = BJ_CODEGEN_LIVE_LEAST; k <= most; k++, run++)
             run_kernel(&unit, table->kernels[k - BJ_CODEGEN_LIVE_LEAST], k, bj_codegen_count_sweeps(k));
     }
     assert_null(bj_generated_families[bj_codegen_count_familys()].name);
@@ -196,6 +270,8 @@ int main(void) {
         cmocka_unit_test(test_operands_stay_in_range),
         cmocka_unit_test(test_shift_comes_back),
         cmocka_unit_test(test_sweep_by_hand),
+        cmocka_unit_test(test_moves_by_hand),
+        cmocka_unit_test(test_lanes_are_scalars),
         cmocka_unit_test(test_kernels_return_what_they_should),
         cmocka_unit_test(test_text_is_c_for_gcc_and_clang),
     };

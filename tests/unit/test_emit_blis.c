@@ -54,6 +54,24 @@ static void test_fits(void **state) {
             }
 }
 
+/* A kernel that would spill is made smaller, whatever it should hide. */
+static void test_registers_bound_the_kernel(void **state) {
+    (void)state;
+    bj_blis_blocks blocks;
+    for (unsigned registers = 3; registers <= 40; registers++) {
+        bj_blis_machine machine = sandy_bridge;
+        machine.registers = registers;
+        assert_true(bj_blis_find_blocks(&machine, &blocks));
+        assert_true(blocks.registers <= registers);
+        assert_int_equal(blocks.mr % 4, 0);
+        assert_int_equal(blocks.registers, blocks.mr / 4 * blocks.nr + blocks.mr / 4 + 1);
+        /* 8 x 4: eight accumulators, two of A, one of B. */
+        assert_int_equal(blocks.is_bounded, registers < 11);
+        if (registers >= 11)
+            assert_true(blocks.mr == 8 && blocks.nr == 4);
+    }
+}
+
 static void test_unknown(void **state) {
     (void)state;
     bj_blis_machine machine = sandy_bridge;
@@ -109,6 +127,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sandy_bridge),
         cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_registers_bound_the_kernel),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_absurd_kernel),
     };

@@ -2,6 +2,7 @@
 #include "measure_fixture.h"
 
 #include "base/random.h"
+#include "probes/kit/live.h"
 #include "probes/live/live_answer.h"
 
 typedef struct {
@@ -87,10 +88,10 @@ static void test_ramp_of_a_real_machine(void **state) {
     (void)state;
     double x[] = {12, 13, 14, 15, 16, 17, 18, 24, 40, 80, 132};
     double y[] = {0.126, 0.126, 0.126, 0.126, 0.141, 0.161, 0.172, 0.21, 0.27, 0.32, 0.34};
-    assert_int_equal(bj_live_find_onset(x, y, 11, y[0], 0.35), 3);
-    assert_int_equal(bj_live_find_onset(x, y, 11, y[0], 0.5), 3);
+    assert_int_equal(bj_kit_find_spill_onset(x, y, 11, y[0], 0.35), 3);
+    assert_int_equal(bj_kit_find_spill_onset(x, y, 11, y[0], 0.5), 3);
     double flat[] = {1, 1, 1};
-    assert_int_equal(bj_live_find_onset(x, flat, 3, 1, 0.35), 3);
+    assert_int_equal(bj_kit_find_spill_onset(x, flat, 3, 1, 0.35), 3);
 }
 
 static void test_ripples_are_no_spills(void **state) {

@@ -25,10 +25,10 @@ static void record(bj_curves *samples, const char *id, double x, size_t round, d
 }
 
 static void record_family(bj_curves *samples, size_t number, const made_up *m, size_t rounds) {
-    char twice[BJ_OP_NAME_ROOM], once[BJ_OP_NAME_ROOM];
-    const bj_op_family *family = &bj_op_families[number];
-    bj_op_name_curve(family, BJ_UNROLL_TWICE, twice);
-    bj_op_name_curve(family, BJ_UNROLL_ONCE, once);
+    char twice[BJ_CHAIN_NAME_ROOM], once[BJ_CHAIN_NAME_ROOM];
+    const bj_chain_family *family = &bj_op_families[number];
+    bj_kit_name_chain(family, BJ_UNROLL_TWICE, twice);
+    bj_kit_name_chain(family, BJ_UNROLL_ONCE, once);
     for (size_t r = 0; r < rounds; r++)
         for (unsigned s = 1; s <= family->abreast; s++) {
             double link = fmax(m->latency, s / m->rate);

@@ -14,8 +14,13 @@
 #include "platform/clock.h"
 
 _Static_assert(BJ_CODEGEN_ABREAST == BJ_CHAIN_ABREAST_MAX, "the seam asks for as many streams as are generated");
-_Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST,
+_Static_assert(BJ_CODEGEN_SPARSE == BJ_CHAIN_SPARSE, "and of vectors for those that are");
+_Static_assert(BJ_CODEGEN_LIVE_LEAST == BJ_LIVE_LEAST && BJ_CODEGEN_LIVE_MOST == BJ_LIVE_MOST &&
+                   BJ_CODEGEN_LIVE_VECTORS_MOST == BJ_LIVE_VECTORS_MOST,
                "the seam asks for as many variables as are generated");
+_Static_assert(BJ_CODEGEN_CHAIN_VALUES <= BJ_LIVE_MOST &&
+                   BJ_CODEGEN_LIVE_VECTORS_MOST + BJ_CODEGEN_PLACES <= BJ_LIVE_MOST,
+               "the workspace has room for what loads and stores touch");
 
 enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16, LENGTH_TRIES = 3 };
 
@@ -36,14 +41,14 @@ typedef struct {
     bj_codegen_family unit;
     bj_generated_kernel run;
     kernel_state *state;
-    size_t values_count;
-    size_t steps; /* of a pass: steps of a stream, or sweeps */
+    unsigned abreast; /* chains, or variables */
+    size_t steps;     /* of a pass: steps of a stream, or sweeps */
 } kernel;
 
 typedef struct {
     _Alignas(64) unsigned char values[BJ_LIVE_MOST * BJ_CODEGEN_WIDEST];
-    unsigned char starts[BJ_LIVE_MOST * BJ_CODEGEN_WIDEST];
-    unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
+    _Alignas(64) unsigned char starts[BJ_LIVE_MOST * BJ_CODEGEN_WIDEST];
+    _Alignas(64) unsigned char operands[BJ_CODEGEN_OPERANDS * BJ_CODEGEN_WIDEST];
 } workspace;
 
 bj_status bj_native_open_kernels(const bj_generated_family *units, void *library, bj_native_kernels **kernels,
@@ -73,18 +78,30 @@ void bj_native_close_kernels(bj_native_kernels *kernels) {
     free(kernels);
 }
 
+/* The unit of that number, or the first of its variants that this processor has. */
+static bj_status find_supported(const bj_native_kernels *kernels, size_t *number, bj_error *error) {
+    char name[48] = "";
+    bj_codegen_family wanted = bj_codegen_family_at(*number);
+    for (; *number < bj_codegen_count_familys(); ++*number) {
+        bj_codegen_family unit = bj_codegen_family_at(*number);
+        const bj_generated_family *table = &kernels->units[*number];
+        if (!bj_codegen_is_variant(&wanted, &unit))
+            break;
+        bj_codegen_name_family(&unit, name, sizeof name);
+        if (table->name == NULL || strcmp(table->name, name) != 0)
+            return bj_base_set_error(error, BJ_ERR_FAILED, "the kernels of %s are not where they should be", name);
+        if (table->is_supported())
+            return BJ_OK;
+    }
+    return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "this processor has no instruction for %s", name);
+}
+
 /* `index`: which of the unit's kernels. */
 static bj_status find_kernel(const bj_native_kernels *kernels, size_t number, size_t index, kernel *found,
                              bj_error *error) {
-    char name[48];
+    BJ_TRY(find_supported(kernels, &number, error));
     found->unit = bj_codegen_family_at(number);
-    bj_codegen_name_family(&found->unit, name, sizeof name);
-    const bj_generated_family *table = &kernels->units[number];
-    if (table->name == NULL || strcmp(table->name, name) != 0)
-        return bj_base_set_error(error, BJ_ERR_FAILED, "the kernels of %s are not where they should be", name);
-    if (!table->is_supported())
-        return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "this processor has no instruction for %s", name);
-    found->run = table->kernels[index];
+    found->run = kernels->units[number].kernels[index];
     found->state = &kernels->states[number * KERNELS_PER_UNIT + index];
     return BJ_OK;
 }
@@ -101,15 +118,16 @@ static void fill_check_starts(const kernel *kernel, workspace *space) {
     fill_starts(kernel, space);
     if (kernel->unit.kind != BJ_CODEGEN_LIVE)
         return;
-    for (size_t i = 0; i < kernel->values_count; i++) {
-        const bj_codegen_type *type = kernel->unit.type;
+    const bj_codegen_type *type = kernel->unit.type;
+    size_t bytes = type->bytes / type->lanes;
+    for (size_t i = 0; i < kernel->abreast * type->lanes; i++) {
         float narrow = (float)(1 + 0.37 * (double)i);
         double wide = 1 + 0.37 * (double)i;
         uint32_t word = (uint32_t)(3 + 7 * i);
         uint64_t quad = 3 + 7 * i;
-        const void *source = type->is_float ? (type->bytes == 4 ? (void *)&narrow : (void *)&wide)
-                                            : (type->bytes == 4 ? (void *)&word : (void *)&quad);
-        memcpy(space->starts + i * type->bytes, source, type->bytes);
+        const void *source = type->is_float ? (bytes == 4 ? (void *)&narrow : (void *)&wide)
+                                            : (bytes == 4 ? (void *)&word : (void *)&quad);
+        memcpy(space->starts + i * bytes, source, bytes);
     }
 }
 
@@ -118,17 +136,16 @@ static bj_status check_kernel(const kernel *kernel, workspace *space, bj_error *
         return BJ_OK;
     /* One pass of live variables: further ones would leave the range of a float. */
     size_t passes = kernel->unit.kind == BJ_CODEGEN_LIVE ? 1 : CHECK_PASSES;
-    size_t bytes = kernel->values_count * kernel->unit.type->bytes;
+    size_t bytes = bj_codegen_count_values(&kernel->unit, kernel->abreast) * kernel->unit.type->bytes;
     fill_check_starts(kernel, space);
     memcpy(space->values, space->starts, sizeof space->values);
     kernel->run(space->values, space->operands, passes);
-    bj_codegen_compute_result(&kernel->unit, kernel->values_count, passes * kernel->steps, space->operands,
-                              space->starts);
+    bj_codegen_compute_result(&kernel->unit, kernel->abreast, passes * kernel->steps, space->operands, space->starts);
     if (memcmp(space->values, space->starts, bytes) != 0) {
         char name[48];
         bj_codegen_name_family(&kernel->unit, name, sizeof name);
-        return bj_base_set_error(error, BJ_ERR_FAILED, "the kernel of %s with %zu values returns a wrong result", name,
-                                 kernel->values_count);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "the kernel of %s with %u values returns a wrong result", name,
+                                 kernel->abreast);
     }
     kernel->state->is_checked = true;
     return BJ_OK;
@@ -206,13 +223,13 @@ static bj_status run_chain(const kernels_job *job, const bj_chain *chain, worksp
     }
     size_t number;
     bool is_known = bj_codegen_find_family(BJ_CODEGEN_CHAINS, chain->type, chain->operation, chain->then, &number);
-    if (!is_known || chain->unroll <= BJ_WORK_TWICE || chain->abreast == 0 ||
-        chain->abreast > bj_codegen_family_at(number).abreast)
+    bj_codegen_family unit = bj_codegen_family_at(is_known ? number : 0);
+    if (!is_known || chain->unroll <= BJ_WORK_TWICE || !bj_codegen_has_abreast(&unit, chain->abreast))
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u streams of %.20s %.20s%s%.20s",
                                  chain->abreast, chain->type, chain->operation, chain->then != NULL ? " and " : "",
                                  chain->then != NULL ? chain->then : "");
     bool twice = chain->unroll == BJ_UNROLL_TWICE;
-    kernel kernel = {.values_count = chain->abreast, .steps = bj_codegen_count_steps(chain->abreast, twice)};
+    kernel kernel = {.abreast = chain->abreast, .steps = bj_codegen_count_steps(chain->abreast, twice)};
     BJ_TRY(find_kernel(job->kernels, number, 2 * (chain->abreast - 1) + twice, &kernel, error));
     return time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error);
 }
@@ -220,10 +237,10 @@ static bj_status run_chain(const kernels_job *job, const bj_chain *chain, worksp
 static bj_status run_live(const kernels_job *job, const bj_live *live, workspace *space, double *ns, bj_error *error) {
     size_t number;
     if (!bj_codegen_find_family(BJ_CODEGEN_LIVE, live->type, "", NULL, &number) || live->variables < BJ_LIVE_LEAST ||
-        live->variables > BJ_LIVE_MOST)
+        live->variables > bj_codegen_most_live(bj_codegen_family_at(number).type))
         return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "no kernel for %u live variables of type %.20s",
                                  live->variables, live->type);
-    kernel kernel = {.values_count = live->variables, .steps = bj_codegen_count_sweeps(live->variables)};
+    kernel kernel = {.abreast = live->variables, .steps = bj_codegen_count_sweeps(live->variables)};
     bj_status status = find_kernel(job->kernels, number, live->variables - BJ_LIVE_LEAST, &kernel, error);
     if (status == BJ_OK)
         status = time_kernel(&kernel, space, job->repetitions, job->batch_ns, ns, error);

@@ -26,9 +26,41 @@ typedef struct {
     const bj_stream_kernels *kernels;
     double batch_ns;
     double *gbs;
-    size_t passes;   /* of a batch */
-    size_t piece_at; /* where what goes on after a batch has come to */
+    size_t passes;                      /* of a batch */
+    size_t piece_at;                    /* where what goes on after a batch has come to */
+    char *arrays[BJ_STREAM_ARRAYS_MAX]; /* of an update */
+    size_t array_bytes;
 } streamer;
+
+/* Arrays that begin at multiples of a large power of two would meet in the same few sets of every cache, and what is
+ * seen then is conflicts: they are an odd number of pages apart, and each begins three lines further into its page. */
+static void lay_arrays(streamer *who) {
+    const size_t page = 4096, step = 3 * BJ_KERNEL_ARRAY_LINE;
+    const bj_stream *stream = who->stream;
+    char *memory = stream->arena->mapping.memory + stream->first_byte;
+    unsigned count = bj_machine_count_arrays(stream);
+    size_t apart = count > 1 ? ((stream->bytes / count / page - 1) | 1) * page : 0;
+    apart -= count > 1 && apart * count > stream->bytes ? 2 * page : 0;
+    who->array_bytes = count > 1 ? apart - page : stream->bytes;
+    for (unsigned i = 0; i < count; i++)
+        who->arrays[i] = memory + i * apart + (count > 1 ? i * step % page : 0);
+}
+
+/* Bytes of a pass: what is left free between arrays is not passed. */
+static size_t pass_bytes(const streamer *who) {
+    return who->stream->kind == BJ_STREAM_UPDATE ? who->array_bytes * bj_machine_count_arrays(who->stream)
+                                                 : who->stream->bytes;
+}
+
+/* As many bytes of all arrays together, whole lines. */
+static void update(const streamer *who, size_t at, size_t bytes, size_t passes) {
+    size_t count = bj_machine_count_arrays(who->stream), line = BJ_KERNEL_ARRAY_LINE;
+    size_t from = at / count / line * line, each = bytes / count / line * line;
+    if (from + each > who->array_bytes)
+        each = who->array_bytes - from;
+    for (size_t pass = 0; pass < passes; pass++)
+        bj_kernel_update_arrays(who->arrays, count, from, each);
+}
 
 /* Moves `bytes` (of a copy: a half of them each way) from `at` bytes into the stream's range. */
 static void move(const streamer *who, size_t at, size_t bytes, size_t passes) {
@@ -46,17 +78,20 @@ static void move(const streamer *who, size_t at, size_t bytes, size_t passes) {
         (stream->past_caches ? kernels->copy_past : kernels->copy)(memory + stream->bytes / 2 + at / 2, memory + at / 2,
                                                                    bytes / 2, passes);
         break;
+    case BJ_STREAM_UPDATE:
+        update(who, at, bytes, passes);
+        break;
     }
 }
 
 static void move_batch(bj_native_job *job) {
     streamer *who = (streamer *)job;
-    move(who, 0, who->stream->bytes, who->passes);
+    move(who, 0, pass_bytes(who), who->passes);
 }
 
 static void move_piece(bj_native_job *job) {
     streamer *who = (streamer *)job;
-    size_t range = who->stream->bytes, piece = range < PIECE_BYTES ? range : PIECE_BYTES;
+    size_t range = pass_bytes(who), piece = range < PIECE_BYTES ? range : PIECE_BYTES;
     if (who->piece_at + piece > range)
         who->piece_at = 0;
     move(who, who->piece_at, piece, 1);
@@ -65,7 +100,7 @@ static void move_piece(bj_native_job *job) {
 
 /* From timed tries that also bring the range into its caches. */
 static size_t choose_passes(const streamer *who) {
-    size_t range = who->stream->bytes, passes = who->effort->min_bytes / range;
+    size_t range = pass_bytes(who), passes = who->effort->min_bytes / range;
     passes += passes * range < who->effort->min_bytes || passes == 0;
     double least_ns = who->batch_ns > MIN_BATCH_NS ? who->batch_ns : MIN_BATCH_NS;
     while (range < LONG_PASS_BYTES) {
@@ -84,8 +119,11 @@ static size_t choose_passes(const streamer *who) {
 static bj_status stream_on_thread(bj_native_job *job, bj_error *error) {
     streamer *who = (streamer *)job;
     who->kernels = bj_kernel_pick_streams();
+    lay_arrays(who);
     who->passes = choose_passes(who);
-    bj_native_batch batch = {move_batch, move_piece, (double)who->stream->bytes * (double)who->passes};
+    /* An update reads its bytes and writes them. */
+    double moved = (double)pass_bytes(who) * (who->stream->kind == BJ_STREAM_UPDATE ? 2 : 1);
+    bj_native_batch batch = {move_batch, move_piece, moved * (double)who->passes};
     bj_status status = bj_native_time_batches(job, &batch, who->effort->repetitions, who->gbs, error);
     for (unsigned i = 0; status == BJ_OK && i < who->effort->repetitions; i++)
         who->gbs[i] = 1 / who->gbs[i]; /* from ns a byte */

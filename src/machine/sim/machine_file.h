@@ -22,7 +22,7 @@ enum {
     BJ_SIM_MAX_KINDS = 8,
     BJ_SIM_MAX_NODES = 64, /* of `links` */
     BJ_SIM_MAX_LAYERS = 8,
-    BJ_SIM_MAX_RANKS = 4096,
+    BJ_SIM_MAX_RANKS = 16384,
     BJ_SIM_MAX_SEGMENTS = 16,
     BJ_SIM_MAX_CLAIMS = 128,
     BJ_SIM_CLOCKS = 3,

@@ -26,7 +26,12 @@ static void take_samples(bj_sim_machine *self, size_t position, double cycles, u
     }
 }
 
-/* A stream waits for all operations of its step; the streams together wait for the unit that is busiest. */
+static bool is_memory(const char *operation) {
+    return strcmp(operation, "load") == 0 || strcmp(operation, "store") == 0;
+}
+
+/* A stream waits for all operations of its step; the streams together wait for the unit that is busiest. Loads and
+ * stores wait for nothing. */
 static bj_status count_step_cycles(const bj_sim_machine *self, const bj_chain *chain, double *cycles, bj_error *error) {
     const char *operations[] = {chain->operation, chain->then};
     double latency = 0, busiest = 0;
@@ -35,7 +40,7 @@ static bj_status count_step_cycles(const bj_sim_machine *self, const bj_chain *c
         if (op == NULL)
             return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "%s has no operation %s.%s", self->where, chain->type,
                                      operations[i]);
-        latency += op->latency_cycles;
+        latency += is_memory(operations[i]) ? 0 : op->latency_cycles;
         busiest = fmax(busiest, fmax(1 / op->per_cycle, op->latency_cycles / op->in_flight));
     }
     *cycles = fmax(latency, chain->abreast * busiest);

@@ -33,6 +33,7 @@ void bj_sim_close(bj_machine *machine) {
         if (self->memory.spec != NULL)
             bj_sim_close_memory_system(&self->memory);
         bj_sim_close_space(&self->space);
+        bj_sim_close_ranks(self);
         free(self->spec);
     }
     free(self);
@@ -108,6 +109,8 @@ static void fill_facts(bj_machine *machine) {
         .huge_bytes = spec->huge_bytes,
         .memory_limit_bytes = MEMORY_LIMIT_BYTES,
         .simulated = true,
+        .ranks = self->ranks,
+        .rank_count = spec->rank_count,
     };
 }
 
@@ -130,6 +133,8 @@ bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **mac
     bj_status status = bj_sim_open_space(&self->space, spec, bj_random_mix(seed, SEED_SPACE), error);
     if (status == BJ_OK)
         status = bj_sim_open_memory_system(&self->memory, spec, &self->space, bj_random_mix(seed, SEED_CACHES), error);
+    if (status == BJ_OK)
+        status = bj_sim_open_ranks(self, error);
     if (status != BJ_OK) {
         bj_sim_close(made);
         return status;

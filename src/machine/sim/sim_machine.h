@@ -17,6 +17,9 @@ typedef struct {
     double clock_s;            /* virtual */
     int cpus[BJ_SIM_MAX_CPUS]; /* OS numbers, ascending */
     char where[BJ_SIM_NAME_ROOM + 8];
+    bj_rank *ranks;     /* by number; NULL: no messages */
+    uint32_t *place_of; /* of each rank: where it sits */
+    uint32_t *at_once;  /* scratch of run_messages: messages inside each group of a layer */
 } bj_sim_machine;
 
 /* Where the bytes of a lone stream come from, once its caches have settled. */
@@ -40,6 +43,10 @@ bj_status bj_sim_find_cpu(const bj_sim_machine *self, int cpu, size_t *position,
 size_t bj_sim_node_of(const bj_sim_spec *spec, size_t position);
 /* What the noisy neighbour holds now of the last cache. */
 void bj_sim_update_neighbour(bj_sim_machine *self);
+
+/* Who sits where, for messages; nothing where the spec has none. */
+bj_status bj_sim_open_ranks(bj_sim_machine *self, bj_error *error) BJ_WARN_UNUSED;
+void bj_sim_close_ranks(bj_sim_machine *self);
 
 /* The machine that the spec describes, which it takes over and frees, also on failure. */
 bj_status bj_sim_open_machine(bj_sim_spec *spec, uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;

@@ -163,6 +163,7 @@ static double own_memory_gbs(const bj_sim_spec *spec, const bj_sim_streamer *who
 
 bj_sim_demand bj_sim_demand_of_stream(const bj_sim_streamer *who) {
     return (bj_sim_demand){.position = who->position,
+                           .places = bj_machine_count_arrays(who->stream),
                            .wanted_gbs = count_traffic(who) > 0 ? own_memory_gbs(who->cpu->spec, who) : 0};
 }
 
@@ -187,7 +188,7 @@ double bj_sim_time_pass(const bj_sim_streamer *who) {
 
 /* Of a copy the first half is read, through the caches whatever the stores. */
 static size_t count_visited(const bj_stream *stream) {
-    if (!stream->past_caches || stream->kind == BJ_STREAM_READ)
+    if (!stream->past_caches || stream->kind == BJ_STREAM_READ || stream->kind == BJ_STREAM_UPDATE)
         return stream->bytes;
     return stream->kind == BJ_STREAM_COPY ? stream->bytes / 2 : 0;
 }
@@ -216,6 +217,7 @@ static void take_samples(bj_sim_machine *self, const bj_sim_streamer *streamers,
             double bytes = (double)streamers[i].stream->bytes;
             double ns = bj_sim_add_noise(&self->noise, bj_sim_time_pass(&streamers[i]), self->clock_s);
             gbs[i * effort->repetitions + r] = bytes / ns;
+            ns *= streamers[i].stream->kind == BJ_STREAM_UPDATE ? 2 : 1; /* there and back; counted twice as well */
             double passes = fmax(ceil((double)effort->min_bytes / bytes), 1);
             longest_ns = fmax(longest_ns, fmax(ns * passes, BATCH_NS));
         }

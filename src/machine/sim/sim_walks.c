@@ -60,7 +60,9 @@ static bj_status share_domains(party *all, bj_error *error) {
     for (size_t i = 0; i < all->count; i++) {
         const bj_sim_cpu *cpu = all->walkers[i].cpu;
         double bytes = (double)(cpu->counts.hits[memory] - all->before[i].hits[memory]) * line_bytes;
-        all->demands[i] = (bj_sim_demand){.position = cpu->position, .wanted_gbs = bytes / all->ns[i]};
+        /* A random walk goes through all the rows of its range. */
+        double rows = (double)all->walkers[i].walk->count * line_bytes / (double)spec->dram.row_bytes;
+        all->demands[i] = (bj_sim_demand){.position = cpu->position, .places = rows, .wanted_gbs = bytes / all->ns[i]};
     }
     for (size_t i = 0; i < all->stream_count; i++)
         all->demands[all->count + i] = bj_sim_demand_of_stream(&all->streamers[i]);

@@ -115,6 +115,7 @@ static bj_status gather(gathering *all, bj_error *error) {
         all->streams[i] = (bj_stream){.arena = all->arenas[walks + i],
                                       .cpu = party->streamers[i].cpu,
                                       .kind = party->kind,
+                                      .arrays = party->arrays,
                                       .bytes = party->streamers[i].bytes};
     }
     return BJ_OK;

@@ -20,6 +20,7 @@ typedef struct {
     bj_walk_order order;
     size_t grain_bytes;
     bj_stream_kind kind;
+    unsigned arrays;      /* of each stream; 0 means 1 */
     double *alone_ns;     /* not NULL: each walker by itself first, in the same arena and order */
     unsigned repetitions; /* the median of them is the sample: what disturbs others is no spike to be left out */
 } bj_party;

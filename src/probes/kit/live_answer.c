@@ -1,18 +1,21 @@
-#include "probes/live/live_answer.h"
-
+/* From the time per addition over the number of live variables to how many fit into registers; pure. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probes/kit/estimate.h"
-#include "probes/live/live_constants.h"
+#include "probes/kit/live.h"
+#include "probes/kit/live_constants.h"
 #include "stats/monotone.h"
 #include "stats/quantile.h"
 #include "stats/steps.h"
 
-const char *const bj_live_keys[BJ_LIVE_TYPES] = {"live.int32", "live.int64", "live.float", "live.double"};
+void bj_kit_name_live(const bj_live_set *set, size_t type, char *key) {
+    snprintf(key, BJ_LIVE_KEY_ROOM, "live.%s", set->types[type]);
+}
 
-size_t bj_live_find_onset(const double *x, const double *y, size_t count, double unspilled, double part) {
+size_t bj_kit_find_spill_onset(const double *x, const double *y, size_t count, double unspilled, double part) {
     double rise = y[count - 1] - unspilled;
     if (!(rise > 0))
         return count;
@@ -27,7 +30,7 @@ size_t bj_live_find_onset(const double *x, const double *y, size_t count, double
 
 typedef struct {
     const bj_curve *curve;
-    bool biggest_step;
+    bool biggest_step, hinge;
     /* Of the rounds that were asked last: points that have samples, low; y is made monotone, raw is not. */
     double *x, *y, *raw;
     size_t count;
@@ -41,6 +44,8 @@ static double find_low(const onset_context *c, size_t point, const size_t *index
         if (c->curve->rounds[index[i]][point] > 0)
             c->scratch[count++] = c->curve->rounds[index[i]][point];
     bj_stats_sort_samples(c->scratch, count);
+    if (c->hinge && count > 0)
+        return c->scratch[0];
     return count > 0 ? c->scratch[(size_t)fmax(ceil(LOW_OF_ROUNDS * (double)count), 1) - 1] : NAN;
 }
 
@@ -75,20 +80,22 @@ static double find_unspilled(const onset_context *c, size_t onset) {
 /* Of the rounds that were summed up last; NaN: no spills. */
 static double find_answer(const onset_context *c, double part) {
     bj_step step;
+    if (c->hinge)
+        return c->count < 3 ? NAN : bj_kit_find_spill_hinge(c->x, c->raw, c->count, part);
     if (c->count < 3 || c->y[c->count - 1] < c->y[0] * LEAST_RISE)
         return NAN;
     if (c->biggest_step)
         return bj_stats_find_biggest_step(c->y, c->count, &step) ? c->x[step.before] : NAN;
-    size_t onset = bj_live_find_onset(c->x, c->y, c->count, c->y[0], part);
+    size_t onset = bj_kit_find_spill_onset(c->x, c->y, c->count, c->y[0], part);
     double unspilled = onset < c->count ? find_unspilled(c, onset) : NAN;
     if (!isnan(unspilled))
-        onset = bj_live_find_onset(c->x, c->y, c->count, unspilled, part);
+        onset = bj_kit_find_spill_onset(c->x, c->y, c->count, unspilled, part);
     return onset < c->count ? c->x[onset] : NAN;
 }
 
 static double ask_rounds(void *context, const size_t *index, size_t rounds) {
     sum_up_rounds(context, index, rounds);
-    return find_answer(context, PART);
+    return find_answer(context, ((onset_context *)context)->hinge ? HINGE_PART : PART);
 }
 
 /* Whether the time had stood still before the answer. */
@@ -103,6 +110,8 @@ static bool stands_still(const onset_context *c, double value) {
 }
 
 static bool is_sure(const onset_context *c, double value) {
+    if (c->hinge)
+        return find_answer(c, HINGE_PART_LOW) == value && find_answer(c, HINGE_PART_HIGH) == value;
     return c->biggest_step ||
            (find_answer(c, PART_LOW) == value && find_answer(c, PART_HIGH) == value && !stands_still(c, value));
 }
@@ -115,6 +124,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", points);
     onset_context context = {.curve = curve,
                              .biggest_step = request->method != NULL && strcmp(request->method, "biggest_step") == 0,
+                             .hinge = request->method != NULL && strcmp(request->method, "spill_hinge") == 0,
                              .x = numbers,
                              .y = numbers + points,
                              .raw = numbers + 2 * points,
@@ -137,7 +147,7 @@ static bj_status answer_curve(const bj_curve *curve, const bj_analyse_request *r
     return status;
 }
 
-static bj_status answer_type(const bj_curves *samples, const char *key, const bj_analyse_request *request,
+bj_status bj_kit_answer_live(const bj_curves *samples, const char *key, const bj_analyse_request *request,
                              bj_answers *answers, bj_error *error) {
     const bj_curve *curve = bj_data_find_curve(samples, key);
     bj_answer *answer;
@@ -153,15 +163,5 @@ static bj_status answer_type(const bj_curves *samples, const char *key, const bj
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no samples");
     else
         status = answer_curve(curve, request, answer, error);
-    return status;
-}
-
-bj_status bj_live_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
-                         bj_error *error) {
-    if (request->from_table)
-        return answer_type(samples, BJ_LIVE_TABLE, request, answers, error);
-    bj_status status = BJ_OK;
-    for (size_t t = 0; t < BJ_LIVE_TYPES && status == BJ_OK; t++)
-        status = answer_type(samples, bj_live_keys[t], request, answers, error);
     return status;
 }

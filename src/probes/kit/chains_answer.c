@@ -1,13 +1,11 @@
-#include "probes/op/op_answer.h"
-
+/* From the samples of chains to latency, throughput and operations in flight; pure. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/kit/chains.h"
+#include "probes/kit/chains_constants.h"
 #include "probes/kit/estimate.h"
-#include "probes/kit/yardstick.h"
-#include "probes/op/op_constants.h"
-#include "probes/op/op_families.h"
 #include "stats/quantile.h"
 
 enum { ABREAST = BJ_CHAIN_ABREAST_MAX };
@@ -25,7 +23,8 @@ typedef struct {
 } loops;
 
 /* Times are in additions of the same round, or in ns; NaN: not measured. */
-typedef struct {
+struct bj_chain_analysis {
+    const bj_chain_set *set;
     const bj_curves *samples;
     bj_yardstick yardstick;
     uint64_t seed;
@@ -38,7 +37,9 @@ typedef struct {
     double kept[ABREAST];               /* cost by the time of the longer loop, in all rounds */
     double *scratch;
     quantity quantity;
-} analysis;
+};
+
+typedef bj_chain_analysis analysis;
 
 /* One block: free(a->unit). */
 static bj_status open_analysis(analysis *a, bj_error *error) {
@@ -64,17 +65,14 @@ static double sample_of(const bj_curve *curve, double x, size_t round) {
     return NAN;
 }
 
-static const bj_curve *find_curve(const bj_curves *samples, const bj_op_family *family, bj_unroll unroll) {
-    char id[BJ_OP_NAME_ROOM];
-    bj_op_name_curve(family, unroll, id);
-    return bj_data_find_curve(samples, id);
-}
-
 /* The family of the second operation alone; NULL: there is none. */
-static const bj_op_family *find_then(const bj_op_family *family) {
-    for (size_t i = 0; family->then != NULL && i < BJ_OP_ANSWERED; i++)
-        if (strcmp(bj_op_families[i].type, family->type) == 0 && strcmp(bj_op_families[i].operation, family->then) == 0)
-            return &bj_op_families[i];
+static const bj_chain_family *find_then(const analysis *a, const bj_chain_family *family) {
+    for (size_t i = 0; family->then != NULL && i < a->set->count; i++) {
+        const bj_chain_family *other = &a->set->families[i];
+        if (strcmp(other->type, family->type) == 0 && strcmp(other->operation, family->then) == 0 &&
+            (other->then == NULL || other->abreast > 1))
+            return other;
+    }
     return NULL;
 }
 
@@ -106,12 +104,12 @@ static double then_cost(const analysis *a, const size_t *index, size_t count) {
     return subtract_loop(a, (loops){a->then_longer, a->then_shorter, 1}, index, count);
 }
 
-static void find_times(analysis *a, const bj_op_family *family) {
-    const bj_op_family *then = find_then(family);
-    const bj_curve *twice = find_curve(a->samples, family, BJ_UNROLL_TWICE);
-    const bj_curve *once = find_curve(a->samples, family, BJ_UNROLL_ONCE);
-    const bj_curve *then_twice = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_TWICE) : NULL;
-    const bj_curve *then_once = then != NULL ? find_curve(a->samples, then, BJ_UNROLL_ONCE) : NULL;
+static void find_times(analysis *a, const bj_chain_family *family) {
+    const bj_chain_family *then = find_then(a, family);
+    const bj_curve *twice = bj_kit_find_chain(a->samples, family, BJ_UNROLL_TWICE);
+    const bj_curve *once = bj_kit_find_chain(a->samples, family, BJ_UNROLL_ONCE);
+    const bj_curve *then_twice = then != NULL ? bj_kit_find_chain(a->samples, then, BJ_UNROLL_TWICE) : NULL;
+    const bj_curve *then_once = then != NULL ? bj_kit_find_chain(a->samples, then, BJ_UNROLL_ONCE) : NULL;
     for (size_t r = 0; r < a->rounds; r++) {
         double unit = a->method == SECOND_LOWEST ? 1 : a->unit[r];
         for (size_t s = 0; s < ABREAST; s++) {
@@ -165,8 +163,8 @@ static double compute_quantity(void *context, const size_t *index, size_t count)
 }
 
 /* True: there is nothing to be computed, and the answer says why. */
-static bool refuse_hopeless(const analysis *a, const bj_op_family *family, bj_answer *answer) {
-    const bj_curve *curve = find_curve(a->samples, family, BJ_UNROLL_TWICE);
+static bool refuse_hopeless(const analysis *a, const bj_chain_family *family, bj_answer *answer) {
+    const bj_curve *curve = bj_kit_find_chain(a->samples, family, BJ_UNROLL_TWICE);
     if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_UNSUPPORTED))
         bj_kit_refuse(answer, BJ_ANSWER_UNSUPPORTED, "this machine has no instruction for %s", family->operation);
     else if (curve != NULL && bj_data_has_attribute_text(curve, BJ_OUTCOME, BJ_OUTCOME_WRONG))
@@ -182,8 +180,8 @@ static bool refuse_hopeless(const analysis *a, const bj_op_family *family, bj_an
                       family->then);
     /* Throughput may be larger than what so few chains can show. */
     else if (a->quantity != LATENCY &&
-             link_cost(a, ABREAST - 1, NULL, a->rounds) <= STILL_FLAT * link_cost(a, 0, NULL, a->rounds))
-        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%d streams take no longer than one", ABREAST);
+             link_cost(a, family->abreast - 1, NULL, a->rounds) <= STILL_FLAT * link_cost(a, 0, NULL, a->rounds))
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%u streams take no longer than one", family->abreast);
     else
         return false;
     return true;
@@ -205,7 +203,7 @@ static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
     bj_estimate_request resampling = {.rounds = a->rounds,
                                       .curve = a->yardstick.twice,
                                       .seed = a->seed,
-                                      .tolerance = is_whole ? 0 : TOLERANCE,
+                                      .tolerance = is_whole ? 0 : BJ_CHAINS_TOLERANCE,
                                       .whole = is_whole,
                                       .statistic = compute_quantity,
                                       .context = a};
@@ -227,25 +225,37 @@ static bj_status fill_answer(analysis *a, bj_answer *answer, bj_error *error) {
     return BJ_OK;
 }
 
-static bj_status answer_family(analysis *a, const bj_op_family *family, bj_answers *answers, bj_error *error) {
-    bj_status status = BJ_OK;
-    for (int q = 0; q < QUANTITIES && status == BJ_OK; q++) {
-        char id[BJ_OP_NAME_ROOM];
+/* Of the family whose times were found last. */
+static bj_status answer_quantity(analysis *a, const bj_chain_family *family, quantity quantity, bj_answer *answer,
+                                 bj_error *error) {
+    char id[BJ_CHAIN_NAME_ROOM];
+    a->quantity = quantity;
+    bj_kit_name_chain(family, BJ_UNROLL_TWICE, id);
+    bj_data_cite_curve(answer, id);
+    bj_kit_name_chain(family, BJ_UNROLL_ONCE, id);
+    bj_data_cite_curve(answer, id);
+    bj_kit_cite_yardstick(answer, &a->yardstick);
+    return refuse_hopeless(a, family, answer) ? BJ_OK : fill_answer(a, answer, error);
+}
+
+bj_status bj_kit_answer_chain(bj_chain_analysis *a, const bj_chain_family *family, bj_answers *answers,
+                              bj_error *error) {
+    find_times(a, family);
+    for (int q = 0; q < QUANTITIES; q++) {
         bj_answer *answer;
-        status = bj_kit_put_answer(answers, units[q], &answer, error, "op.%s.%s.%s", family->type, family->operation,
-                                   key_ends[q]);
-        if (status != BJ_OK)
-            return status;
-        a->quantity = (quantity)q;
-        bj_op_name_curve(family, BJ_UNROLL_TWICE, id);
-        bj_data_cite_curve(answer, id);
-        bj_op_name_curve(family, BJ_UNROLL_ONCE, id);
-        bj_data_cite_curve(answer, id);
-        bj_kit_cite_yardstick(answer, &a->yardstick);
-        if (!refuse_hopeless(a, family, answer))
-            status = fill_answer(a, answer, error);
+        BJ_TRY(bj_kit_put_answer(answers, units[q], &answer, error, "op.%s.%s.%s", family->type, family->operation,
+                                 key_ends[q]));
+        BJ_TRY(answer_quantity(a, family, (quantity)q, answer, error));
     }
-    return status;
+    return BJ_OK;
+}
+
+bj_status bj_kit_answer_chain_rate(bj_chain_analysis *a, const bj_chain_family *family, const char *key,
+                                   bj_answers *answers, bj_error *error) {
+    bj_answer *answer;
+    find_times(a, family);
+    BJ_TRY(bj_data_put_answer(answers, key, units[THROUGHPUT], &answer, error));
+    return answer_quantity(a, family, THROUGHPUT, answer, error);
 }
 
 static method choose_method(const char *name) {
@@ -255,17 +265,24 @@ static method choose_method(const char *name) {
                                                 : LEAST_RATIO;
 }
 
-bj_status bj_op_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
-                       bj_error *error) {
-    analysis a = {.samples = samples, .seed = request->seed, .method = choose_method(request->method)};
-    if (!bj_kit_find_yardstick(samples, "op", &a.yardstick) || a.yardstick.twice->round_count == 0)
+bj_status bj_kit_open_chain_analysis(const bj_chain_set *set, const bj_curves *samples,
+                                     const bj_analyse_request *request, bj_chain_analysis **opened, bj_error *error) {
+    analysis a = {.set = set, .samples = samples, .seed = request->seed, .method = choose_method(request->method)};
+    if (!bj_kit_find_yardstick(samples, set->probe, &a.yardstick) || a.yardstick.twice->round_count == 0)
         return bj_base_set_error(error, BJ_ERR_FAILED, "no samples of the addition that all is relative to");
     a.rounds = a.yardstick.twice->round_count;
-    bj_status status = open_analysis(&a, error);
-    for (size_t i = 0; i < BJ_OP_ANSWERED && status == BJ_OK; i++) {
-        find_times(&a, &bj_op_families[i]);
-        status = answer_family(&a, &bj_op_families[i], answers, error);
+    BJ_TRY(open_analysis(&a, error));
+    *opened = malloc(sizeof **opened);
+    if (*opened == NULL) {
+        free(a.unit);
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the analysis");
     }
-    free(a.unit);
-    return status;
+    **opened = a;
+    return BJ_OK;
+}
+
+void bj_kit_close_chain_analysis(bj_chain_analysis *a) {
+    if (a != NULL)
+        free(a->unit);
+    free(a);
 }

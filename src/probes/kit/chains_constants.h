@@ -1,4 +1,4 @@
-/* Constants of the op probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
+/* Constants of the analysis of chains. `make sensitivity` prints what happens when one is 20% off. */
 #pragma once
 
 /* Cost by the time of the longer loop, where operations were kept. The loop around a chain costs a cycle or two beside
@@ -16,5 +16,3 @@
 #define STABLE_SCATTER 1.25
 #define LOW_OF_ROUNDS 0.1
 #define HIGH_OF_ROUNDS 0.9
-/* Right within a twentieth; chains counted as the paper does are the same whole number. */
-#define TOLERANCE 0.05

@@ -1,4 +1,4 @@
-/* Constants of the live probe's analysis. `make sensitivity` prints what happens when one is 20% off. */
+/* Constants of the analysis of live variables. `make sensitivity` prints what happens when one is 20% off. */
 #pragma once
 
 /* Of what one spilled variable costs if all cost alike. The first ones are often cheaper, since a memory operand hides
@@ -23,3 +23,18 @@
 #define HIGH_OF_POINTS 0.9
 /* Of the rounds. Each is a low quantile of its visits already, so little below the median is enough. */
 #define LOW_OF_ROUNDS 0.4
+
+/* The hinge of loops that store each sum. Additions wait for each other until so many times as many variables as they
+ * need are there. */
+#define HINGE_UNBOUND 1.5
+/* On either side of the bend there must be a line. */
+#define HINGE_POINTS 3u
+/* A spill costs a store beside the one of every addition: as much as the addition does. One that costs less than a
+ * tenth of that is none. */
+#define HINGE_LEAST_COST 0.1
+/* The fit is right to so many variables: costs of spills are not quite a line. */
+#define HINGE_NEAR 2u
+/* Half of what a spill costs tells none from one; the answer that these give as well is sure. */
+#define HINGE_PART 0.5
+#define HINGE_PART_LOW 0.35
+#define HINGE_PART_HIGH 0.65

@@ -1,0 +1,125 @@
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/tolerance.h"
+#include "fleet/fleet.h"
+
+/* Files that are no profiles are named one by one up to so many. */
+enum { COMPLAINTS_MOST = 5 };
+
+static bool ends_in(const char *name, const char *ending) {
+    size_t length = strlen(name), part = strlen(ending);
+    return length > part && strcmp(name + length - part, ending) == 0;
+}
+
+static int choose_profiles(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && (ends_in(entry->d_name, ".json") || ends_in(entry->d_name, ".json.gz"));
+}
+
+static bj_status add_file(bj_fleet *fleet, const char *folder, const char *name, bj_error *error) {
+    char *path = NULL;
+    bj_profile profile;
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_read_answers(path, &profile, error);
+    if (status == BJ_OK)
+        status = bj_fleet_add(fleet, name, &profile, error);
+    bj_profile_free(&profile);
+    free(path);
+    return status;
+}
+
+/* One file that cannot be read must not hide what thousands of others say. */
+static bj_status read_folder(bj_fleet *fleet, const char *folder, bj_error *error) {
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, choose_profiles, alphasort);
+    size_t unread = 0;
+    bj_status status = BJ_OK;
+    if (count < 0)
+        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: cannot read the folder: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        if (status == BJ_OK || status == BJ_ERR_INPUT)
+            status = add_file(fleet, folder, entries[i]->d_name, error);
+        free(entries[i]);
+        if (status == BJ_OK)
+            continue;
+        if (status != BJ_ERR_INPUT && status != BJ_ERR_RESOURCE)
+            status = BJ_ERR_INPUT; /* of this file alone */
+        if (status == BJ_ERR_INPUT && unread++ < COMPLAINTS_MOST)
+            bj_cli_complain("left out: %s", error->text);
+    }
+    free(entries);
+    if (status == BJ_ERR_RESOURCE)
+        return status;
+    if (unread > COMPLAINTS_MOST)
+        bj_cli_complain("left out: %zu files in all", unread);
+    if (fleet->count == 0)
+        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: no profile in it (*.json, *.json.gz)", folder);
+    return BJ_OK;
+}
+
+static bj_status print(const bj_cli_arguments *arguments, const bj_fleet *fleet, bj_error *error) {
+    if (!bj_cli_is_given(arguments, "json")) {
+        bj_fleet_print(stdout, fleet);
+        return BJ_OK;
+    }
+    char *text = NULL;
+    BJ_TRY(bj_fleet_to_json(fleet, &text, error));
+    fputs(text, stdout);
+    free(text);
+    return BJ_OK;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    bj_fleet fleet = {0};
+    bj_status status = read_folder(&fleet, arguments->operands[0], &error);
+    if (status == BJ_OK)
+        status = bj_fleet_judge(&fleet, bj_cli_find_tolerance, &error);
+    bool judged = false;
+    for (size_t i = 0; i < fleet.kind_count; i++)
+        judged = judged || fleet.kinds[i].judged;
+    if (status == BJ_OK && !judged)
+        status = bj_base_set_error(&error, BJ_ERR_FAILED, "%.200s: nothing to judge: %s", arguments->operands[0],
+                                   fleet.notes.items[0]);
+    if (status == BJ_OK)
+        status = print(arguments, &fleet, &error);
+    int result = fleet.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
+    if (status != BJ_OK) {
+        bj_cli_complain("%s", error.text);
+        result = BJ_EXIT_USAGE; /* as of compare: 1 would mean different */
+    }
+    bj_fleet_free(&fleet);
+    return result;
+}
+
+static const bj_cli_option options[] = {
+    {"json", 0, NULL, "the outliers as JSON (blackjack-fleet/1)"},
+};
+
+const bj_cli_command bj_cli_command_fleet = {
+    .name = "fleet",
+    .synopsis = "FOLDER [--json]",
+    .summary = "Which of many machines differ from the rest",
+    .details =
+        "FOLDER holds a profile of each machine, *.json or *.json.gz; 'run --no-curves' writes small ones. The\n"
+        "name of the file is the name of the host.\n"
+        "\n"
+        "Hosts are compared within their kind: processor, number of cpus, effort. A number differs when it is\n"
+        "further from the median than the robust spread between hosts and its own interval explain, by a rule\n"
+        "that names a host of a fleet of equals once in a hundred fleets, however many hosts and keys there\n"
+        "are. Hosts come in the order of how far off they are. Fewer than eight hosts of a kind are not judged.\n"
+        "\n"
+        "Exit status: 0 none differs, 1 some do, 2 trouble, also when there is nothing to judge.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 1,
+    .most_operands = 1,
+    .unwritten_status = BJ_EXIT_USAGE,
+    .run = run,
+};

@@ -1,0 +1,96 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "regions/regions.h"
+
+typedef struct {
+    bj_regions_file file[2];
+    bj_regions_report report[2];
+    size_t count;
+    bj_regions_loss *losses;
+    size_t loss_count;
+} work;
+
+static bj_status read_all(const bj_cli_arguments *arguments, work *work, bj_error *error) {
+    const char *by = bj_cli_find_value(arguments, "by");
+    bj_regions_basis basis = by != NULL && strcmp(by, "total") == 0 ? BJ_REGIONS_BY_TOTAL : BJ_REGIONS_BY_CALL;
+    if (by != NULL && strcmp(by, "total") != 0 && strcmp(by, "call") != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--by: expected call or total, found '%.40s'", by);
+    if (bj_cli_is_given(arguments, "series") && arguments->operand_count == 2)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--series: of one file at a time");
+    for (size_t i = 0; i < arguments->operand_count; i++) {
+        BJ_TRY(bj_regions_read(arguments->operands[i], &work->file[i], error));
+        work->count = i + 1;
+        BJ_TRY(bj_regions_analyse(&work->file[i], &work->report[i], error));
+        if (work->report[i].count == 0)
+            return bj_base_set_error(error, BJ_ERR_FAILED, "%.200s: no region was called", arguments->operands[i]);
+    }
+    if (work->count == 2)
+        BJ_TRY(bj_regions_compare(&work->report[0], &work->report[1], basis, &work->losses, &work->loss_count, error));
+    return BJ_OK;
+}
+
+static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_error *error) {
+    if (bj_cli_is_given(arguments, "json")) {
+        char *text = NULL;
+        BJ_TRY(bj_regions_to_json(&work->report[0], work->count == 2 ? &work->report[1] : NULL, work->losses,
+                                  work->loss_count, &text, error));
+        puts(text);
+        free(text);
+        return BJ_OK;
+    }
+    if (bj_cli_is_given(arguments, "series")) {
+        bj_regions_print_series(stdout, &work->report[0], NULL);
+        return BJ_OK;
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->count == 2)
+            printf("%s%s\n", i > 0 ? "\n" : "", arguments->operands[i]);
+        bj_regions_print(stdout, &work->report[i]);
+    }
+    if (work->count == 2)
+        bj_regions_print_losses(stdout, work->losses, work->loss_count);
+    return BJ_OK;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    work work = {0};
+    bj_status status = read_all(arguments, &work, &error);
+    if (status == BJ_OK)
+        status = print(arguments, &work, &error);
+    int result = status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
+    for (size_t i = 0; i < 2; i++) {
+        bj_regions_free_report(&work.report[i]);
+        bj_regions_free(&work.file[i]);
+    }
+    free(work.losses);
+    return result;
+}
+
+static const bj_cli_option options[] = {
+    {"json", 0, NULL, "the report as JSON (format blackjack-region-report/1)"},
+    {"by", 0, "call|total", "FILE2: a call does the same work in both files (default), or all calls together do"},
+    {"series", 0, NULL, "the time series alone, as CSV: averages over cells of equal time"},
+};
+
+const bj_cli_command bj_cli_command_regions = {
+    .name = "regions",
+    .synopsis = "FILE [FILE2] [--by call|total] [--json | --series]",
+    .summary = "What a program recorded of its regions",
+    .details =
+        "FILE is what a program that marks its regions with blackjack/regions.h writes when it ends, where\n"
+        "BLACKJACK_REGIONS names the file. Per region: calls, time of a call, what timing it added, how long to skip\n"
+        "at the start, how far threads are apart; then how long calls are, and how much of the time went into timing.\n"
+        "A region too short for what timing it adds is refused, with the reason.\n"
+        "\n"
+        "With FILE2, of the same program with more cores of the chip in use, regions are ranked by what they lose\n"
+        "between FILE and FILE2.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 1,
+    .most_operands = 2,
+    .run = run,
+};

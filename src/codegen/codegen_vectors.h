@@ -1,0 +1,10 @@
+/* What the source of vector kernels begins with. */
+#pragma once
+
+#include <stdio.h>
+
+#include "codegen/codegen.h"
+
+/* The types, HIDE, ROOT and FMA of vectors of the file's type; what its functions are compiled for, and whether the
+ * processor that they run on has that. */
+void bj_codegen_write_vectors(const bj_codegen_file *file, FILE *out);

@@ -1,0 +1,351 @@
+/* The seam over MPI: run_messages hands orders to the ranks of each pair and gathers what they report. The clock is the
+ * system's; what has nothing to do with messages is unsupported here. */
+#include "comm/comm_machine.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm/comm_trip.h"
+#include "machine/machine_check.h"
+#include "platform/cpu.h"
+
+enum { NAME_ROOM = 64 };
+
+/* What each rank tells of itself. */
+typedef struct {
+    char host[NAME_ROOM];
+    long pid;
+    int cpu;        /* the one that it is bound to; -1: several */
+    int cpus_there; /* that it may use */
+} introduction;
+
+/* One process is one rank: MPI itself is global. */
+static struct {
+    MPI_Comm orders, data;
+    int rank, count;
+    introduction *ranks; /* of all, on every rank */
+    char *buffers[2];
+    const volatile sig_atomic_t *stop;
+    bj_rank *facts;
+    int *cpus;
+    unsigned number;
+    double start_s;
+    char warnings[3][200];
+    bj_error trouble;
+} self;
+
+static introduction introduce(void) {
+    introduction mine = {.pid = (long)getpid(), .cpu = -1};
+    cpu_set_t set;
+    if (gethostname(mine.host, sizeof mine.host - 1) != 0)
+        snprintf(mine.host, sizeof mine.host, "unknown");
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        mine.cpus_there = CPU_COUNT(&set);
+        for (int cpu = 0; cpu < CPU_SETSIZE && mine.cpus_there == 1; cpu++)
+            if (CPU_ISSET(cpu, &set))
+                mine.cpu = cpu;
+    }
+    return mine;
+}
+
+const char *bj_comm_host_name(void) {
+    return self.ranks[self.rank].host;
+}
+
+int bj_comm_count_before(void) {
+    int before = 0;
+    for (int i = 0; i < self.rank; i++)
+        before += strcmp(self.ranks[i].host, self.ranks[self.rank].host) == 0;
+    return before;
+}
+
+/* Hosts are numbered as they come; what the launcher did is told once. */
+static void take_note(void) {
+    unsigned hosts = 0;
+    int unbound = 0, crowded = -1, online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < self.count; i++) {
+        int known = 0, of_host = 0;
+        while (strcmp(self.ranks[known].host, self.ranks[i].host) != 0)
+            known++;
+        self.facts[i] = (bj_rank){
+            .host = known < i ? self.facts[known].host : hosts++, .cpu = self.ranks[i].cpu, .name = self.ranks[i].host};
+        unbound += self.ranks[i].cpu < 0;
+        for (int j = 0; j <= i; j++)
+            of_host += strcmp(self.ranks[j].host, self.ranks[i].host) == 0;
+        crowded = of_host > online && crowded < 0 ? i : crowded;
+    }
+    if (unbound > 0)
+        snprintf(self.warnings[0], sizeof self.warnings[0],
+                 "%d of %d ranks are not bound to one cpu: they may move while they are measured; bind them "
+                 "(mpirun --bind-to core, srun --cpu-bind=cores)",
+                 unbound, self.count);
+    if (crowded >= 0)
+        snprintf(self.warnings[unbound > 0], sizeof self.warnings[0],
+                 "host %s has more ranks than its %d cpus: idle ranks sleep, but pairs at once share cpus",
+                 self.ranks[crowded].host, online);
+}
+
+const char *bj_comm_warning(size_t index) {
+    return index < 3 && self.warnings[index][0] != '\0' ? self.warnings[index] : NULL;
+}
+
+/* ---- orders and reports */
+
+static bool is_gone(int rank) {
+    return strcmp(self.ranks[rank].host, self.ranks[0].host) == 0 && kill((pid_t)self.ranks[rank].pid, 0) != 0 &&
+           errno == ESRCH;
+}
+
+const char *bj_comm_trouble(void) {
+    return self.trouble.text;
+}
+
+static bj_status name_lost(int rank, const char *what, bj_error *error) {
+    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank,
+                            self.ranks[rank].host, self.ranks[rank].pid, what);
+    return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank, self.ranks[rank].host,
+                             self.ranks[rank].pid, what);
+}
+
+/* Who is to blame where somebody waited in vain or the launcher ends us: a process that is gone, if it can be seen. */
+static bj_status blame(int silent, bj_error *error) {
+    for (int i = 1; i < self.count; i++)
+        if (is_gone(i))
+            return name_lost(i, "has died", error);
+    if (silent >= 0)
+        return name_lost(silent, "did not answer in time", error);
+    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
+    return bj_base_set_error(error, self.stop != NULL && *self.stop == SIGINT ? BJ_ERR_INTERRUPTED : BJ_ERR_FAILED,
+                             "stopped from outside: by the launcher, which does so when a rank dies, or by a signal");
+}
+
+static bool tell(int rank, const bj_comm_order *order) {
+    MPI_Request request;
+    return MPI_Isend(order, sizeof *order, MPI_BYTE, rank, BJ_COMM_TAG_ORDER, self.orders, &request) == MPI_SUCCESS &&
+           bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop);
+}
+
+/* The next report or word of readiness of that rank. */
+static bool hear(int rank, int tag, void *message, size_t bytes, double limit_s) {
+    MPI_Request request;
+    return MPI_Irecv(message, (int)bytes, MPI_BYTE, rank, tag, self.orders, &request) == MPI_SUCCESS &&
+           bj_comm_await(&request, limit_s, false, self.stop);
+}
+
+static bj_status give_orders(const bj_message *messages, size_t count, unsigned repetitions, bj_comm_order *own,
+                             bj_error *error) {
+    self.number++;
+    for (size_t i = 0; i < 2 * count; i++) {
+        int a = (int)messages[i / 2].rank_a, b = (int)messages[i / 2].rank_b;
+        /* Rank 0 takes the first part where it takes one: it has no order to read. */
+        bool swap = b == 0;
+        int rank = (i % 2 == 0) != swap ? a : b;
+        bj_comm_order order = {.role = i % 2 == 0 ? BJ_COMM_SEND_FIRST : BJ_COMM_ANSWER,
+                               .partner = rank == a ? b : a,
+                               .repetitions = repetitions,
+                               .number = self.number,
+                               .pairs = (unsigned)count,
+                               .bytes = messages[i / 2].bytes};
+        if (rank == 0)
+            *own = order;
+        else if (!tell(rank, &order))
+            return blame(rank, error);
+    }
+    return BJ_OK;
+}
+
+/* With pairs at once: all first sides are warm, then all begin. A rank 0 that is in a pair begins with them. */
+static bj_status open_barrier(const bj_message *messages, size_t count, bj_error *error) {
+    unsigned number;
+    for (unsigned step = 0; step < 2 && count > 1; step++)
+        for (size_t i = 0; i < count; i++) {
+            int first = (int)(messages[i].rank_b == 0 ? messages[i].rank_b : messages[i].rank_a);
+            MPI_Request request;
+            if (first == 0)
+                continue;
+            if (step == 0 && !hear(first, BJ_COMM_TAG_READY, &number, sizeof number, BJ_COMM_REPORT_LIMIT_S))
+                return blame(first, error);
+            if (step == 1 && (MPI_Isend(&self.number, 1, MPI_UNSIGNED, first, BJ_COMM_TAG_GO, self.orders, &request) !=
+                                  MPI_SUCCESS ||
+                              !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop)))
+                return blame(first, error);
+        }
+    return BJ_OK;
+}
+
+/* One that reports that its partner was silent names it; where both do, or none, neither can be believed. */
+static bj_status gather(const bj_message *messages, size_t count, unsigned repetitions, const bj_comm_report *own,
+                        double *ns, bj_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        int a = (int)messages[i].rank_a, b = (int)messages[i].rank_b, first = b == 0 ? b : a, second = b == 0 ? a : b;
+        bj_comm_report reports[2] = {*own, *own};
+        if (first != 0 && !hear(first, BJ_COMM_TAG_REPORT, &reports[0], sizeof reports[0], BJ_COMM_REPORT_LIMIT_S))
+            return blame(first, error);
+        if (reports[0].silent >= 0)
+            return blame(reports[0].silent, error);
+        if (!hear(second, BJ_COMM_TAG_REPORT, &reports[1], sizeof reports[1], BJ_COMM_REPORT_LIMIT_S))
+            return blame(second, error);
+        if (reports[1].silent >= 0)
+            return blame(reports[1].silent, error);
+        for (unsigned r = 0; r < repetitions; r++)
+            ns[i * repetitions + r] = reports[0].ns[r];
+    }
+    return BJ_OK;
+}
+
+static bj_status run_messages(bj_machine *machine, const bj_message *messages, size_t count, unsigned repetitions,
+                              double *ns_one_way, bj_error *error) {
+    bj_comm_order own = {.role = BJ_COMM_QUIT};
+    bj_comm_report report = {0};
+    bj_machine_clear_samples(ns_one_way, count * repetitions);
+    BJ_TRY(bj_machine_check_messages(machine, messages, count, error));
+    if (repetitions > BJ_COMM_REPETITIONS_MOST)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of messages", repetitions);
+    if (self.stop != NULL && *self.stop)
+        return blame(-1, error);
+    BJ_TRY(give_orders(messages, count, repetitions, &own, error));
+    BJ_TRY(open_barrier(messages, count, error));
+    if (own.role != BJ_COMM_QUIT)
+        bj_comm_take_part(self.data, self.orders, &own, self.buffers, self.stop, &report);
+    if (own.role != BJ_COMM_QUIT && report.silent >= 0)
+        return blame(report.silent, error);
+    return gather(messages, count, repetitions, &report, ns_one_way, error);
+}
+
+static double read_clock(bj_machine *machine) {
+    (void)machine;
+    return bj_comm_read_seconds() - self.start_s;
+}
+
+static bool read_claim(bj_machine *machine, const char *key, int cpu, double *value) {
+    (void)machine;
+    (void)key;
+    (void)cpu;
+    (void)value;
+    return false;
+}
+
+static void free_all(void) {
+    free(self.ranks);
+    free(self.facts);
+    free(self.cpus);
+    free(self.buffers[0]);
+    free(self.buffers[1]);
+}
+
+static void close_machine(bj_machine *machine) {
+    bj_comm_order quit = {.role = BJ_COMM_QUIT};
+    for (int i = 1; i < self.count; i++)
+        (void)tell(i, &quit);
+    free(machine);
+}
+
+/* A probe that asks for anything else finds no such verb: only `comm` runs here. */
+static const bj_machine_verbs verbs = {
+    .close = close_machine, .read_clock = read_clock, .read_claim = read_claim, .run_messages = run_messages};
+
+/* ---- ranks */
+
+bj_status bj_comm_serve(bj_error *error) {
+    unsigned naps = 0;
+    for (;;) {
+        int is_there = 0;
+        bj_comm_order order;
+        bj_comm_report report;
+        if (MPI_Iprobe(0, BJ_COMM_TAG_ORDER, self.orders, &is_there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+        if (!is_there) {
+            bj_comm_nap(naps++);
+            continue;
+        }
+        naps = 0;
+        if (!hear(0, BJ_COMM_TAG_ORDER, &order, sizeof order, BJ_COMM_LIMIT_S))
+            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+        if (order.role == BJ_COMM_QUIT)
+            return BJ_OK;
+        MPI_Request request;
+        bj_comm_take_part(self.data, self.orders, &order, self.buffers, NULL, &report);
+        if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
+            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, NULL))
+            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+    }
+}
+
+bj_status bj_comm_meet(double limit_s, bj_error *error) {
+    MPI_Request request;
+    if (MPI_Ibarrier(self.orders, &request) != MPI_SUCCESS || !bj_comm_await(&request, limit_s, true, self.stop))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): not all ranks came within %.0f s", self.rank,
+                                 bj_comm_host_name(), limit_s);
+    return BJ_OK;
+}
+
+void bj_comm_abort(int status) {
+    MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+void bj_comm_leave(void) {
+    MPI_Finalize();
+    free_all();
+}
+
+static bj_status gather_introductions(bj_error *error) {
+    introduction mine = introduce();
+    self.ranks = calloc((size_t)self.count, sizeof *self.ranks);
+    self.facts = calloc((size_t)self.count, sizeof *self.facts);
+    self.buffers[0] = calloc(1, BJ_MESSAGE_MOST_BYTES);
+    self.buffers[1] = calloc(1, BJ_MESSAGE_MOST_BYTES);
+    if (self.ranks == NULL || self.facts == NULL || self.buffers[0] == NULL || self.buffers[1] == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for messages");
+    MPI_Request request;
+    if (MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, self.ranks, sizeof mine, MPI_BYTE, self.orders, &request) !=
+            MPI_SUCCESS ||
+        !bj_comm_await(&request, BJ_COMM_REPORT_LIMIT_S, true, self.stop))
+        return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): the ranks do not find each other", self.rank,
+                                 mine.host);
+    take_note();
+    return BJ_OK;
+}
+
+bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *stop, bool *is_first,
+                       bj_machine **machine, bj_error *error) {
+    *machine = NULL;
+    if (MPI_Init(count, words) != MPI_SUCCESS)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "MPI does not start");
+    MPI_Comm_dup(MPI_COMM_WORLD, &self.orders);
+    MPI_Comm_dup(MPI_COMM_WORLD, &self.data);
+    /* A lost partner shall be an answer, not the end. */
+    MPI_Comm_set_errhandler(self.orders, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(self.data, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(self.orders, &self.rank);
+    MPI_Comm_size(self.orders, &self.count);
+    self.stop = stop;
+    self.start_s = bj_comm_read_seconds();
+    *is_first = self.rank == 0;
+    BJ_TRY(gather_introductions(error));
+    if (!*is_first)
+        return BJ_OK;
+    bj_machine *made = calloc(1, sizeof *made);
+    size_t cpu_count = 0;
+    if (made == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the machine");
+    bj_status status = bj_platform_list_cpus(&self.cpus, &cpu_count, error);
+    if (status != BJ_OK) {
+        free(made);
+        return status;
+    }
+    made->verbs = &verbs;
+    made->facts = (bj_machine_facts){.name = "native",
+                                     .where = "native",
+                                     .cpus = self.cpus,
+                                     .cpu_count = cpu_count,
+                                     .page_bytes = (size_t)sysconf(_SC_PAGESIZE),
+                                     .memory_limit_bytes = (uint64_t)1 << 30,
+                                     .ranks = self.facts,
+                                     .rank_count = (size_t)self.count};
+    *machine = made;
+    return BJ_OK;
+}

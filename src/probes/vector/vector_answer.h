@@ -1,0 +1,18 @@
+/* From the samples of vector chains and live vectors to what they cost and which width pays; pure. */
+#pragma once
+
+#include "probes/probe.h"
+
+/* Elements that one width multiplies and adds in the time of an addition; NaN: not known. */
+typedef struct {
+    unsigned width_bytes;
+    double rate, lowest, highest;
+} bj_vector_rate;
+
+/* Index of the narrowest width whose rate is within a twentieth of the highest; count: none is known. Widths ascend. */
+size_t bj_vector_choose_width(const bj_vector_rate *rates, size_t count);
+
+/* The analyse function of the probe. Methods "least_ratio" and "median_ratio" as of kit/chains.h; live vectors by
+ * "spill_hinge" of kit/live.h with either. */
+bj_status bj_vector_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                           bj_error *error) BJ_WARN_UNUSED;

@@ -1,0 +1,132 @@
+/* Regions for a person: tables of eighty columns. */
+#include <math.h>
+#include <string.h>
+
+#include "regions/regions.h"
+#include "regions/regions_series.h"
+
+/* Three digits with the unit that fits; text has room for 16. */
+static const char *format_ns(double ns, char *text) {
+    static const struct {
+        double scale;
+        const char *unit;
+    } units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
+    size_t unit = 0;
+    while (unit + 1 < 4 && fabs(ns) >= 0.9995 * units[unit + 1].scale)
+        unit++;
+    snprintf(text, 16, fabs(ns / units[unit].scale) >= 99.95 ? "%.0f %s" : "%.3g %s", ns / units[unit].scale,
+             units[unit].unit);
+    return text;
+}
+
+static void print_head(FILE *out, const bj_regions_report *report) {
+    const bj_regions_file *file = report->file;
+    char a[16], b[16], c[16];
+    fprintf(out, "Regions: %zu, threads: %.0f, %s of %s (%s, %.4g ns a tick)\n", report->count, file->threads,
+            format_ns(report->thread_ns, a), format_ns(file->duration_ns, b), file->counter, file->tick_ns);
+    fprintf(out, "Begin and end take %s together, a read of the counter %s.\n", format_ns(file->pair_ns, a),
+            format_ns(file->read_ns, b));
+    if (report->thread_ns > 0)
+        fprintf(out, "Dilation: %s of the threads' time, %.3g%%\n", format_ns(report->overhead_ns, c),
+                100 * report->overhead_ns / report->thread_ns);
+    if (file->refused > 0)
+        fprintf(out, "Lost: %.0f times a thread found no memory to record in.\n", file->refused);
+}
+
+static void print_notes(FILE *out, const bj_regions_summary *region) {
+    char a[16], b[16];
+    double seconds = region->mean_ns * 1e-9;
+    if (region->refused[0] != 0)
+        fprintf(out, "    refused: %s\n", region->refused);
+    if (region->skip.known && region->settled.known) {
+        fprintf(out, "    skip %s at the start; then %s a call", format_ns(region->skip.ns, a),
+                format_ns(region->settled.ns, b));
+        if (region->settled_half.known)
+            fprintf(out, " +-%.2g%%", 100 * region->settled_half.ns / region->settled.ns);
+        fprintf(out, ", stretches differ by %.3g%%\n", 100 * (region->swing - 1));
+    } else {
+        fprintf(out, "    skip: undetermined: %s\n", region->skip.reason);
+    }
+    if (region->skew.known)
+        fprintf(out, "    skew between threads: %s, at most %s\n", format_ns(region->skew.ns, a),
+                format_ns(region->skew_most_ns, b));
+    else if (region->threads > 1)
+        fprintf(out, "    skew between threads: undetermined: %s\n", region->skew.reason);
+    if (region->name->flops > 0 && region->refused[0] == 0)
+        fprintf(out, "    %.3g Gflop/s a thread\n", region->name->flops / seconds * 1e-9);
+    if (region->name->bytes > 0 && region->refused[0] == 0)
+        fprintf(out, "    %.3g GB/s a thread\n", region->name->bytes / seconds * 1e-9);
+    if (region->open > 0)
+        fprintf(out, "    still open in %.0f threads: those calls are not counted\n", region->open);
+    if (region->unopened > 0)
+        fprintf(out, "    ended %.0f times without a begin\n", region->unopened);
+}
+
+static void print_lengths(FILE *out, const bj_regions_report *report) {
+    fprintf(out, "\nLengths of calls               calls      share of the time in regions\n");
+    for (size_t i = 0; i < BJ_REGIONS_ROWS; i++) {
+        const bj_regions_row *row = &report->rows[i];
+        char what[48];
+        if (row->to_ticks == 0)
+            snprintf(what, sizeof what, "more than %.0f ticks", row->from_ticks);
+        else if (row->from_ticks == 0)
+            snprintf(what, sizeof what, "%.0f ticks or less", row->to_ticks);
+        else
+            snprintf(what, sizeof what, "%.0f to %.0f ticks", row->from_ticks, row->to_ticks);
+        fprintf(out, "  %-27s %12.0f %6.1f%%  ", what, row->calls, 100 * row->share);
+        for (double at = 0.05; at <= row->share; at += 0.05)
+            fputc('#', out);
+        fputc('\n', out);
+    }
+}
+
+void bj_regions_print(FILE *out, const bj_regions_report *report) {
+    char a[16], b[16], c[16], d[16];
+    print_head(out, report);
+    fprintf(out, "\n%-24s %7s %12s %9s %9s %9s\n", "region", "threads", "calls", "time", "a call", "added");
+    for (size_t i = 0; i < report->count; i++) {
+        const bj_regions_summary *region = &report->regions[i];
+        fprintf(out, "%-24s %7zu %12.0f %9s %9s %8.2g%%\n", region->name->name, region->threads, region->calls,
+                format_ns(region->total_ns, a), format_ns(region->mean_ns, b), 100 * region->added);
+        fprintf(out, "    averages over periods: %s to %s\n", format_ns(region->least_ns, c),
+                format_ns(region->most_ns, d));
+        print_notes(out, region);
+    }
+    print_lengths(out, report);
+}
+
+void bj_regions_print_series(FILE *out, const bj_regions_report *report, const char *region) {
+    const bj_regions_file *file = report->file;
+    fprintf(out, "region,start_ms,calls,mean_ns\n");
+    for (size_t i = 0; i < file->name_count; i++) {
+        bj_regions_series series;
+        if (region != NULL && strcmp(file->names[i].name, region) != 0)
+            continue;
+        bj_regions_collect_series(file, i, &series);
+        for (size_t cell = 0; cell < series.count; cell++)
+            if (series.calls[cell] > 0)
+                fprintf(out, "\"%s\",%.6g,%.0f,%.6g\n", file->names[i].name,
+                        (series.from_ns + series.cell_ns * (double)cell) * 1e-6, series.calls[cell],
+                        series.ns[cell] / series.calls[cell]);
+    }
+}
+
+void bj_regions_print_losses(FILE *out, const bj_regions_loss *losses, size_t count) {
+    char a[16], b[16], c[16];
+    fprintf(out, "\nWhat regions lose between the first file (least density) and the second (full)\n");
+    fprintf(out, "%-24s %9s %9s %7s %9s\n", "region", "first", "second", "ratio", "lost");
+    for (size_t i = 0; i < count; i++) {
+        const bj_regions_loss *loss = &losses[i];
+        const char *name = loss->least != NULL ? loss->least->name->name : loss->full->name->name;
+        if (!loss->ranked) {
+            fprintf(out, "%-24s not ranked: %s\n", name, loss->remark);
+            continue;
+        }
+        fprintf(out, "%-24s %9s %9s %7.3f %9s  %s", name, format_ns(loss->least_ns, a), format_ns(loss->full_ns, b),
+                loss->ratio, format_ns(loss->lost_ns, c), loss->remark);
+        if (loss->ratio_high > 0)
+            fprintf(out, " (%.3f..%.3f)", loss->ratio_low, loss->ratio_high);
+        fputc('\n', out);
+    }
+    fprintf(out, "Intervals are of what changed within each run; runs may differ by more.\n");
+}

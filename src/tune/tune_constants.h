@@ -1,0 +1,24 @@
+/* Every constant of the tuning model, with its reason. */
+#pragma once
+
+/* Registers that a tile needs besides its sums and a column of A: one broadcast element of B. */
+#define BJ_TUNE_SPARE_FUSED 1u
+/* Without a multiply-add the product needs a register of its own. */
+#define BJ_TUNE_SPARE_UNFUSED 2u
+/* One register in so many stays free: with 31 of 32 in use gcc 12 reads A again for each use of it and copies sums,
+ * which took 9% more time than a tile of 29. */
+#define BJ_TUNE_FREE_ONE_IN 10u
+/* Cycles that a tile costs besides its arithmetic: call, addresses, the last multiply-adds that nothing overlaps. A
+ * guess from the length of a pipeline; 20% off moves no choice on the machines of the tests. */
+#define BJ_TUNE_TILE_CYCLES 12.0
+/* Where arithmetic is the limit, loads still cost this share of their own time: some wait for a line. Breaks ties
+ * between tiles of equal arithmetic; anything from 0.02 to 0.2 breaks them alike. */
+#define BJ_TUNE_LOAD_SHARE 0.1
+/* Multiply-adds in the body of a loop over k: what hides the loop's own two or three instructions. Writing all steps
+ * out was slower with gcc 12 and clang 14: they move loads ahead of their use until registers spill. */
+#define BJ_TUNE_BODY_LEAST 64u
+#define BJ_TUNE_UNROLL_MOST 8u
+/* Share of a cache that one operand's panel may take: the rest is for what streams past it. */
+#define BJ_TUNE_CACHE_SHARE 0.5
+/* Where answers on the next cache are missing, a block of A is so many times what the first holds. */
+#define BJ_TUNE_L2_BY_L1 8u

@@ -1,0 +1,179 @@
+/* A kernel for any size and leading dimension. Tiles of all shapes that the registers hold stand in tables; rows and
+ * columns are cut into blocks that differ by one at most, so that no tile is a thin remainder. */
+#include "tune/kernel_text.h"
+
+static unsigned unroll_of(const bj_tune_kernel *kernel, unsigned rows, unsigned columns) {
+    return kernel->unroll > 0 ? kernel->unroll : bj_tune_choose_unroll(rows, columns, 0);
+}
+
+static void write_table(FILE *out, const bj_tune_kernel *kernel, unsigned lanes, unsigned rows, unsigned most) {
+    for (unsigned c = 1; c <= most; c++) {
+        bj_tune_write_tile(out, kernel, lanes, rows, c, unroll_of(kernel, rows, c));
+        fprintf(out,
+                "WIDE static void run%u_%ux%u(size_t k, const T *a, size_t lda, const T *b, size_t sj, T *c, size_t "
+                "ldc) {\n"
+                "    tile%u_%ux%u_%u(k, a, lda, b, 1, sj, c, ldc);\n}\n",
+                lanes, rows, c, lanes, rows, c, unroll_of(kernel, rows, c));
+    }
+}
+
+static unsigned widest(const bj_tune_kernel *kernel) {
+    unsigned most = 0;
+    for (unsigned r = 1; r <= BJ_TUNE_ROWS_MAX; r++)
+        most = kernel->most_columns[r] > most ? kernel->most_columns[r] : most;
+    return most;
+}
+
+static bool uses_rows(const bj_tune_kernel *kernel, unsigned rows) {
+    return rows <= kernel->rows && kernel->most_columns[rows] > 0;
+}
+
+static void write_tables(FILE *out, const bj_tune_kernel *kernel) {
+    unsigned most = widest(kernel);
+    for (unsigned r = 1; uses_rows(kernel, r); r++)
+        write_table(out, kernel, kernel->lanes, r, kernel->most_columns[r]);
+    for (unsigned w = kernel->lanes / 2; w > 0; w /= 2)
+        write_table(out, kernel, w, 1, most);
+    fprintf(out,
+            "\ntypedef void tile(size_t, const T *, size_t, const T *, size_t, T *, size_t);\n"
+            "/* By rows and columns. */\nstatic tile *const tiles[%u][%u] = {\n",
+            kernel->rows + 1, most + 1);
+    for (unsigned r = 1; uses_rows(kernel, r); r++) {
+        fprintf(out, "    [%u] = {0", r);
+        for (unsigned c = 1; c <= kernel->most_columns[r]; c++)
+            fprintf(out, ", run%u_%ux%u", kernel->lanes, r, c);
+        fputs("},\n", out);
+    }
+    fputs("};\n", out);
+    if (kernel->lanes > 1) {
+        fprintf(out, "/* One narrower vector, by its lanes and columns. */\nstatic tile *const edges[%u][%u] = {\n",
+                kernel->lanes / 2 + 1, most + 1);
+        for (unsigned w = kernel->lanes / 2; w > 0; w /= 2) {
+            fprintf(out, "    [%u] = {0", w);
+            for (unsigned c = 1; c <= most; c++)
+                fprintf(out, ", run%u_1x%u", w, c);
+            fputs("},\n", out);
+        }
+        fputs("};\n", out);
+    }
+}
+
+static void write_choices(FILE *out, const bj_tune_kernel *kernel) {
+    fputs("/* Rows of a tile, where a column has so many vectors; columns of a tile with so many rows. */\n"
+          "static const unsigned char rows_for[17] = {",
+          out);
+    for (unsigned i = 0; i < 17; i++)
+        fprintf(out, "%s%u", i > 0 ? ", " : "", kernel->rows_for[i]);
+    fprintf(out, "};\nstatic const unsigned char columns_for[%u] = {1", kernel->rows + 1);
+    for (unsigned r = 1; r <= kernel->rows; r++)
+        fprintf(out, ", %u", kernel->most_columns[r]);
+    fputs("};\n", out);
+}
+
+/* All rows of one block of columns. Where A is packed, its tiles follow one another without gaps. */
+static void write_strip(FILE *out, const bj_tune_kernel *kernel) {
+    fprintf(out,
+            "\nINLINE void strip(size_t m, size_t columns, size_t rows, size_t k, const T *a, size_t lda, int packed,\n"
+            "                 const T *b, size_t ldb, T *c, size_t ldc) {\n"
+            "    size_t vectors = m / %u, blocks = (vectors + rows - 1) / rows;\n"
+            "    for (; blocks > 0; blocks--) {\n"
+            "        size_t r = (vectors + blocks - 1) / blocks;\n"
+            "        tiles[r][columns](k, a, packed ? r * %u : lda, b, ldb, c, ldc);\n"
+            "        a += packed ? r * %u * k : r * %u;\n"
+            "        c += r * %u;\n"
+            "        vectors -= r;\n"
+            "    }\n",
+            kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes);
+    if (kernel->lanes > 1)
+        fprintf(out,
+                "    for (size_t w = %u; w > 0; w /= 2)\n"
+                "        if ((m & w) != 0) {\n"
+                "            edges[w][columns](k, a, packed ? w : lda, b, ldb, c, ldc);\n"
+                "            a += packed ? w * k : w;\n"
+                "            c += w;\n"
+                "        }\n",
+                kernel->lanes / 2);
+    fputs(
+        "}\n\n"
+        "/* In blocks of columns, all of them at once with operands as they are, or with a packed block of A. */\n"
+        "INLINE void update(size_t m, size_t n, size_t k, const T *a, size_t lda, int packed, const T *b, size_t ldb,\n"
+        "                  T *c, size_t ldc, size_t rows) {\n"
+        "    size_t most = columns_for[rows], blocks = (n + most - 1) / most;\n"
+        "    for (; blocks > 0; blocks--) {\n"
+        "        size_t columns = (n + blocks - 1) / blocks;\n"
+        "        strip(m, columns, rows, k, a, lda, packed, b, ldb, c, ldc);\n"
+        "        b += columns * ldb;\n"
+        "        c += columns * ldc;\n"
+        "        n -= columns;\n"
+        "    }\n"
+        "}\n",
+        out);
+}
+
+static void write_packing(FILE *out, const bj_tune_kernel *kernel) {
+    fprintf(out,
+            "\n/* Copies m rows and k columns of A, tile by tile, into one contiguous block. */\n"
+            "static void pack(size_t m, size_t k, const T *a, size_t lda, T *to, size_t rows) {\n"
+            "    size_t vectors = m / %u, blocks = (vectors + rows - 1) / rows;\n"
+            "    for (; blocks > 0; blocks--) {\n"
+            "        size_t r = (vectors + blocks - 1) / blocks;\n"
+            "        for (size_t p = 0; p < k; p++)\n"
+            "            for (size_t i = 0; i < r; i++, to += %u)\n"
+            "                *(U%u *)to = *(const U%u *)(a + i * %u + p * lda);\n"
+            "        a += r * %u;\n"
+            "        vectors -= r;\n"
+            "    }\n"
+            "    for (size_t w = %u; w > 0; w /= 2)\n"
+            "        if ((m & w) != 0) {\n"
+            "            for (size_t p = 0; p < k; p++)\n"
+            "                for (size_t i = 0; i < w; i++)\n"
+            "                    *to++ = a[i + p * lda];\n"
+            "            a += w;\n"
+            "        }\n"
+            "}\n",
+            kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes,
+            kernel->lanes / 2);
+    fprintf(out,
+            "\nstatic int packed_update(size_t m, size_t n, size_t k, const T *a, size_t lda, const T *b, size_t ldb, "
+            "T *c,\n"
+            "                         size_t ldc) {\n"
+            "    enum { MC = %zu, KC = %zu };\n"
+            "    size_t mc = m < MC ? m : MC, kc = k < KC ? k : KC;\n"
+            "    T *block = malloc(mc * kc * sizeof(T));\n"
+            "    if (block == NULL)\n"
+            "        return 0;\n"
+            "    for (size_t p = 0; p < k; p += kc)\n"
+            "        for (size_t i = 0; i < m; i += mc) {\n"
+            "            size_t mm = m - i < mc ? m - i : mc, kk = k - p < kc ? k - p : kc;\n"
+            "            pack(mm, kk, a + i + p * lda, lda, block, %u);\n"
+            "            update(mm, n, kk, block, 0, 1, b + p, ldb, c + i, ldc, %u);\n"
+            "        }\n"
+            "    free(block);\n"
+            "    return 1;\n"
+            "}\n",
+            kernel->mc, kernel->kc, kernel->rows, kernel->rows);
+}
+
+void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
+    bool packs = kernel->pack_from > 0;
+    if (packs)
+        fputs("#include <stdlib.h>\n", out);
+    write_tables(out, kernel);
+    write_choices(out, kernel);
+    write_strip(out, kernel);
+    if (packs)
+        write_packing(out, kernel);
+    fputc('\n', out);
+    bj_tune_write_declaration(out, kernel);
+    fprintf(out, " {\n    size_t vectors = m / %u;\n", kernel->lanes);
+    if (packs)
+        fprintf(out,
+                "    /* Worth a copy of A: it is used again for every block of columns. Without memory, unpacked. */\n"
+                "    if (m >= %zu && n >= %zu && k >= %zu && packed_update(m, n, k, a, lda, b, ldb, c, ldc))\n"
+                "        return;\n",
+                kernel->pack_from, kernel->pack_from, kernel->pack_from);
+    fprintf(out,
+            "    update(m, n, k, a, lda, 0, b, ldb, c, ldc, vectors < 17 ? rows_for[vectors] : %u);\n"
+            "}\n",
+            kernel->rows);
+}

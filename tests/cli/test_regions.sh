@@ -1,0 +1,63 @@
+#!/bin/sh
+# Regions that a program recorded: the report, two files, what is refused.
+. "$(dirname "$0")/lib.sh"
+
+# made FILE TICKS: one thread, forty bins of a hundred calls of so many ticks; a tick is 1 ns.
+made() {
+    {
+        printf '{"format": "blackjack-regions/1", "counter": {"name": "made up", "ticks": 1000000, "ns": 1000000}, "period_ticks": 500000,\n'
+        printf '"costs": {"reads": 10, "read_ticks": 200, "pairs": 10, "pair_ticks": 500, "empty_ticks": 0}, "threads": 1, "refused": 0,\n'
+        printf '"regions": [{"name": "solve", "flops": 2000, "bytes": 0}], "records": [{"region": 0, "process": 1, "thread": 0, "first": 0, "series": ['
+        i=1
+        while [ $i -le 40 ]; do
+            [ $i -gt 1 ] && printf ', '
+            printf '[%d, 100, %d, 1, %d.000, %d.000]' $((i * 1000000)) $((100 * $2)) "$2" "$2"
+            i=$((i + 1))
+        done
+        printf '], "lengths": [[12, 4000, %d]]}]}\n' $((4000 * $2))
+    } >"$1"
+}
+
+made least.json 5000
+made full.json 6500
+made short.json 300
+expect 0 regions least.json
+out_has "Begin and end take 50 ns together"
+out_has "solve                          1         4000     20 ms      5 us        1%"
+out_has "skip 0 ns at the start; then 5 us a call"
+out_has "0.4 Gflop/s a thread"
+out_has "2000 to 10000 ticks                 4000  100.0%"
+expect 0 regions short.json
+out_has "refused: a call takes 300 ns, and begin and end add 50 ns: more than 10% of it"
+expect 0 regions least.json full.json
+out_has "1.300      6 ms  slower"
+expect 0 regions least.json short.json
+out_has "solve                    not ranked: a call takes 300 ns"
+expect 0 regions least.json full.json --json
+if has python3; then
+    python3 - <<'END' || complain "the report is not what it should be"
+import json
+report = json.load(open("out"))
+assert report["format"] == "blackjack-region-report/1"
+assert report["first"]["regions"][0]["mean_ns"] == 5000 and len(report["first"]["regions"][0]["series"]) == 40
+assert abs(report["losses"][0]["ratio"] - 1.3) < 1e-9 and report["losses"][0]["lost_ns"] == 6e6
+END
+    python3 "$here/validate_profile.py" "$source_dir/docs/regions.schema.json" least.json || complain "not valid by the schema"
+else
+    left_out "JSON: no python3"
+fi
+expect 0 regions least.json --series
+[ "$(wc -l <out)" -eq 41 ] || complain "a line a cell expected"
+expect 2 regions least.json full.json --by guess
+one_line_error
+err_has "--by: expected call or total"
+expect 2 regions "$here/profile.json"
+one_line_error
+err_has "format: expected 'blackjack-regions/1'"
+expect 2 regions least.json full.json --series
+one_line_error
+sed 's/"lengths": \[\[12, [0-9]*, [0-9]*\]\]/"lengths": []/' least.json >empty.json
+expect 1 regions empty.json
+one_line_error
+err_has "no region was called"
+finish

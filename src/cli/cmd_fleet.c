@@ -112,7 +112,7 @@ const bj_cli_command bj_cli_command_fleet = {
         "\n"
         "Hosts are compared within their kind: processor, number of cpus, effort. A number differs when it is\n"
         "further from the median than the robust spread between hosts and its own interval explain, by a rule\n"
-        "that names a host of a fleet of equals once in a hundred fleets, however many hosts and keys there\n"
+        "that aims at one false alarm in a hundred fleets of equals, however many hosts and keys there\n"
         "are. Hosts come in the order of how far off they are. Fewer than eight hosts of a kind are not judged.\n"
         "\n"
         "Exit status: 0 none differs, 1 some do, 2 trouble, also when there is nothing to judge.",

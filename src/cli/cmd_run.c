@@ -416,7 +416,7 @@ static const bj_cli_option options[] = {
     {"all-pairs", 0, NULL, "topology measures every pair of cpus, however many: 32640 of 256 cpus"},
     {"cc", 0, "COMMAND",
      "op, live and vector measure kernels that this compiler builds, such as \"clang -O3 -march=native\""},
-    {"no-curves", 0, NULL, "leave the samples out at the end: an eighth of the file, enough for 'fleet' and 'get'"},
+    {"no-curves", 0, NULL, "leave the samples out at the end: a small file, enough for 'fleet' and 'get'"},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };
 

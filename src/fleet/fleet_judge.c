@@ -4,7 +4,7 @@
  * it is measured robustly; and the spread that the fleet shows tells better than single intervals how far an equal
  * host's answer moves. So the error of a host's number is the fleet's robust spread, and more where its own interval is
  * wider than is usual for the key. Its distance from the median over that error is Student's t; Holm's rule over all
- * hosts and keys sees to it that any false alarm in a fleet of equals comes once in a hundred fleets (BJ_FALSE_ALARM).
+ * hosts and keys aims at any false alarm in no more than one fleet of equals in a hundred (BJ_FALSE_ALARM).
  *
  * The spread is the largest that the inner 50%, 80% and 90% of the hosts ask for, so that equals with heavy tails do
  * not alarm; a tenth of the hosts may be off in one key. `medium` promises less than its interval says (right nine
@@ -21,11 +21,11 @@
 #include "stats/student.h"
 
 /* Of n hosts, a robust spread is as good as a standard deviation of this share of them: 0.37 for the inner half (MAD).
- * The wider ranges are better; a fifth more or less moves the limit of 60 hosts by 4%, of 500 by 0.5%. */
+ * The wider ranges are better, so this is the cautious end. */
 #define SPREAD_EFFICIENCY 0.37
 /* More hosts than a tenth far outside of what the inner half shows: several kinds, or one fault of many. Then the
- * spread is theirs, and hides them; so it is said. Normal hosts have a ratio of 1, twice that by chance in no fleet
- * of 20. */
+ * spread is theirs, and hides them; so it is said. Normal hosts have
+ * a ratio near 1. */
 #define TWO_KINDS_RATIO 5.0
 
 static const struct {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "bj_build.h"
 #include "lib/lib.h"
 #include "profile/places.h"

@@ -1,6 +1,6 @@
 # The report page: web/ bundled by node, then embedded in the program as bytes. Where node, npm or the packages are not
 # to be had the page is left out, and `blackjack report` says so. A release carries the bundled page in web/dist/.
-option(BJ_PAGE "Bundle the report page where node and npm are found; off until web/ has its main.js and sections" OFF)
+option(BJ_PAGE "Bundle the report page where node and npm are found" ON)
 set(page_folder ${PROJECT_BINARY_DIR}/generated/web)
 set(page_dist ${PROJECT_SOURCE_DIR}/web/dist)
 file(MAKE_DIRECTORY ${page_folder})

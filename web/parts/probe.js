@@ -55,7 +55,7 @@ export function curvePlot({ profile, name, curves, caption, how = "least", answe
       x: isSize ? sizeAxis(xs, `${label({ name: first.x.name })} →`, width) : { type: log ? "log" : "linear", base: 2, label: `${label(first.x)} →`, ticks: 8, tickFormat: digits },
       y: valueAxis(ys, `↑ ${label(first.y)}`),
       marks: [
-        Plot.rectX(rules.filter(({ interval }) => Array.isArray(interval) && interval[1] > interval[0]), { x1: (d) => Math.max(d.interval[0], Math.min(...xs)), x2: (d) => Math.min(d.interval[1], Math.max(...xs) * 1.0001), fill: "currentColor", fillOpacity: 0.09 }),
+        Plot.rect(rules.filter(({ interval }) => Array.isArray(interval) && interval[1] > interval[0]), { x1: (d) => Math.max(d.interval[0], Math.min(...xs)), x2: (d) => Math.min(d.interval[1], Math.max(...xs) * 1.0001), fill: "currentColor", fillOpacity: 0.09 }),
         Plot.ruleX(rules.filter(({ claimed }) => typeof claimed === "number" && claimed >= Math.min(...xs) && claimed <= Math.max(...xs)), { x: "claimed", stroke: "currentColor", strokeDasharray: "3,4", strokeOpacity: 0.7 }),
         Plot.ruleX(rules, { x: "value", stroke: "currentColor", strokeWidth: 1.4 }),
         Plot.dot(dots, { x: "x", y: "y", r: dots.length > 800 ? 1.5 : 2.2, fill: colour, fillOpacity: 0.45, className: "samples" }),

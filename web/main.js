@@ -53,6 +53,13 @@ present(page).forEach((section, i) => {
 });
 document.getElementById("contents").append(el("ul", links));
 document.getElementById("end").append(...footer(page));
-// Plots need to know how wide they are, so they are drawn in their place; those folded away, when they are opened.
-for (const figure of document.querySelectorAll("figure[data-chart]")) if (!figure.closest("details")) figure.draw();
-addEventListener("toggle", ({ target }) => target.querySelectorAll("figure[data-chart]").forEach((figure) => figure.draw()), true);
+// Plots need to know how wide they are, so they are drawn in their place, and not before they come near to being seen:
+// text first. Paper shows all that is not folded away.
+const figures = [...document.querySelectorAll("figure[data-chart]")];
+const watcher = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
+  if (!isIntersecting) return;
+  watcher.unobserve(target);
+  target.draw();
+}), { rootMargin: "800px" });
+figures.forEach((figure) => watcher.observe(figure));
+addEventListener("beforeprint", () => figures.forEach((figure) => figure.checkVisibility?.() !== false && figure.draw()));

@@ -98,9 +98,10 @@ bj_status bj_report_make_web_page(const bj_page_content *content, char **text, s
     char *data = NULL;
     size_t data_length = 0;
     if (content->shell->head_length == 0 || content->shell->tail_length == 0)
-        return bj_base_set_error(error, BJ_ERR_FAILED,
-                                 "this program was built without the report page, for want of node, npm or the "
-                                 "packages of web/package.json; 'blackjack show' needs none of them");
+        return bj_base_set_error(
+            error, BJ_ERR_FAILED,
+            "this program was built without the report page, which takes node, npm and the packages of "
+            "web/package.json at build time; 'blackjack show' needs none of them");
     bj_json_append(&json, "{");
     bj_json_append_text_member(&json, "version", content->version);
     append_probes(&json, content);

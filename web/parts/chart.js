@@ -25,7 +25,7 @@ export function valueAxis(values, label, span = 20) {
 
 /** {name, caption, alt, legend: [[text, colour]], marks: how many data marks there are, options: (width) => Plot options} */
 export function chart({ name, caption, alt, legend = [], marks = null, options }) {
-  const place = el("div");
+  const place = el("div.place");
   const figure = el("figure", { "data-chart": name, "data-marks": marks },
     legend.length > 1 && el("ul.legend", legend.map(([text, colour]) => el("li", swatch(colour), text))),
     place, caption && el("figcaption", caption));
@@ -52,7 +52,7 @@ function swatch(colour) {
 let waiting = 0;
 addEventListener("resize", () => {
   clearTimeout(waiting);
-  waiting = setTimeout(() => document.querySelectorAll("figure[data-chart]").forEach((figure) => figure.draw?.()), 150);
+  waiting = setTimeout(() => document.querySelectorAll("figure[data-chart]").forEach((figure) => figure.querySelector("svg") && figure.draw()), 150);
 });
 
 /** A matrix of numbers as coloured cells with their numbers: rows {row, column, value}. */

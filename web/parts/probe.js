@@ -60,7 +60,7 @@ export function curvePlot({ profile, name, curves, caption, how = "least", answe
         Plot.ruleX(rules, { x: "value", stroke: "currentColor", strokeWidth: 1.4 }),
         Plot.dot(dots, { x: "x", y: "y", r: dots.length > 800 ? 1.5 : 2.2, fill: colour, fillOpacity: 0.45, className: "samples" }),
         Plot.line(lines, { x: "x", y: "y", z: "series", stroke: clusters ? "var(--soft)" : colour, strokeWidth: clusters ? 1 : 1.8 }),
-        Plot.text(spread(rules, width, xs, log), { x: "value", frameAnchor: "top", dy: (d) => 0, text: "text", lineAnchor: "bottom", dx: 0, fill: "currentColor", fontWeight: 600 }),
+        Plot.text(spread(rules, width, xs, log), { x: "value", frameAnchor: "top", dy: -6, text: "text", lineAnchor: "bottom", fill: "currentColor", fontWeight: 600 }),
         Plot.tip(lines, Plot.pointerX({ x: "x", y: "y", title: (d) => `${d.series}\n${isSize ? bytes(d.x) : digits(d.x)}: ${digits(d.y)} ${first.y.unit ?? ""}`, fill: "var(--card)" })),
       ],
     }) });

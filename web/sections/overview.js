@@ -13,7 +13,7 @@ function sentence(profile) {
     typeof memory === "number" && memory > 0 && `${bytes(memory)} of memory`,
     latency !== null && `${digits(latency)} ns to memory`,
   ].filter(Boolean);
-  return `${profile.title()}${virtualised ? " (virtual)" : ""}${os ? ` under ${os}` : ""}: ${parts.join(", ")}.`;
+  return `${profile.title()}${virtualised ? " (virtual)" : ""}${os ? `, ${os}` : ""}: ${parts.join(", ")}.`;
 }
 
 function warnings(profile) {

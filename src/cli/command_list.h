@@ -2,6 +2,7 @@
 BJ_COMMAND(run)
 BJ_COMMAND(list)
 BJ_COMMAND(show)
+BJ_COMMAND(report)
 BJ_COMMAND(get)
 BJ_COMMAND(curve)
 BJ_COMMAND(compare)

@@ -1,0 +1,53 @@
+// Answers in words and tables.
+import { el, table } from "./dom.js";
+import { cpus, digits, plural, range, shown } from "./format.js";
+
+/** A structured value in a few words. */
+export function describe(value) {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) {
+    if (value.every((item) => Array.isArray(item) && item.every((n) => typeof n === "number")))
+      return value.length === 0 ? "none" : value.every((item) => item.every(Number.isInteger)) ? `${plural(value.length, "group")}: ${value.slice(0, 4).map(cpus).join(" | ")}${value.length > 4 ? " …" : ""}` : `${value.length} × ${value[0].length} matrix`;
+    return plural(value.length, "entry").replace("entrys", "entries");
+  }
+  if (value && Array.isArray(value.cpus)) return `tree of ${plural(value.cpus.length, "cpu")}`;
+  if (value && Array.isArray(value.levels)) return plural(value.levels.length, "level");
+  return "structured";
+}
+
+export function badge(answer) {
+  const known = ["high", "medium", "low"].includes(answer.confidence) ? answer.confidence : "none";
+  if (answer.status !== "ok") {
+    const status = ["unstable", "undetermined", "unsupported", "failed"].includes(answer.status) ? answer.status : "none";
+    return el(`span.badge.${status}`, String(answer.status), known === "none" ? null : `, ${known}`);
+  }
+  return known === "none" ? el("span.badge.none", "not rated") : el(`span.badge.${known}`, known);
+}
+
+export function valueOf(answer) {
+  if (answer.value === null || answer.value === undefined) return "–";
+  return typeof answer.value === "number" ? shown(answer.value, answer.unit) : el("data", { value: JSON.stringify(answer.value) }, describe(answer.value));
+}
+
+/** How sure, and why. */
+export function why(answer) {
+  const parts = [];
+  if (answer.reason) parts.push(answer.reason);
+  if (answer.pages) parts.push(`${answer.pages} pages`);
+  if (typeof answer.p === "number") parts.push(`p = ${digits(answer.p)}`);
+  if (answer.method) parts.push(`by ${answer.method}`);
+  return parts.join("; ");
+}
+
+export function answerTable(profile, keys, caption) {
+  const claimed = keys.some((key) => profile.answers[key].claimed !== undefined);
+  const headings = ["answer", { text: "value", number: true }, { text: "95% interval", number: true }, ...(claimed ? [{ text: "claimed", number: true }] : []), "confidence", "why"];
+  const rows = keys.map((key) => {
+    const answer = profile.answers[key];
+    return [el("span.key", key), { cell: valueOf(answer), number: typeof answer.value === "number" },
+      { cell: Array.isArray(answer.interval) ? range(answer.interval, answer.unit) : "", number: true },
+      ...(claimed ? [{ cell: typeof answer.claimed === "number" ? shown(answer.claimed, answer.unit) : "", number: true }] : []),
+      badge(answer), { cell: why(answer), class: "why" }];
+  });
+  return table(caption, headings, rows, (i) => ({ "data-key": keys[i] }));
+}

@@ -34,7 +34,7 @@ add_custom_command(OUTPUT ${page_folder}/page_shell.c
     -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${page_parts} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   COMMENT "Embedding the report page" VERBATIM)
-target_sources(blackjack PRIVATE ${page_folder}/page_shell.c)
+target_sources(bj_cli PRIVATE ${page_folder}/page_shell.c)
 
 # Notices of what is bundled; each page holds them as well.
 if(BJ_HAVE_PAGE)

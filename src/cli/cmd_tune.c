@@ -107,7 +107,7 @@ typedef struct {
     news_kind kind;
     bj_status status;
     size_t index;
-    char text[80];
+    char text[120];
     bj_error error;
     bj_tune_result result;
     size_t peer_count;
@@ -121,7 +121,7 @@ typedef struct {
     const bj_tune_objects *objects;
     int parent;
     /* The parent: */
-    char step[80];
+    char step[120];
     bj_status status;
     bj_error error;
 } session;

@@ -161,6 +161,18 @@ static bj_status measure(session *s, bj_error *error) {
     return status;
 }
 
+/* OpenBLAS takes old kernels on a processor that it does not know, which makes a comparison worthless: the reader must
+ * see which. */
+static void say_core(const bj_tune_measuring *measuring) {
+    bj_any_function *found = NULL;
+    bj_error ignored;
+    char text[120];
+    if (bj_platform_find_function("libopenblas.so.0", "openblas_get_corename", &found, &ignored) != BJ_OK)
+        return;
+    snprintf(text, sizeof text, "OpenBLAS uses its kernels for %.30s (OPENBLAS_CORETYPE)", ((char *(*)(void))found)());
+    say(measuring, text);
+}
+
 bj_status bj_tune_measure(const bj_tune_measuring *measuring, const bj_tune_objects *objects, bj_tune_peers *peers,
                           bj_error *error) {
     const bj_tune_job *job = measuring->job;
@@ -171,5 +183,6 @@ bj_status bj_tune_measure(const bj_tune_measuring *measuring, const bj_tune_obje
         BJ_TRY(bj_tune_add_peer(peers, measuring->against[i], job->machine.type, job->subtract, error));
     say(measuring, "looking for other libraries");
     bj_tune_find_peers(peers, &measuring->build, job->machine.type, job->subtract);
+    say_core(measuring);
     return measure(&s, error);
 }

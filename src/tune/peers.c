@@ -109,6 +109,7 @@ static void find_xsmm(bj_tune_peers *peers, const bj_timer_build *build, bj_tune
     snprintf(command, sizeof command, "%.800s -Wl,--undefined=libxsmm_%smmdispatch -lxsmm -lxsmmnoblas -ldl -lpthread",
              build->command, type == BJ_TUNE_FLOAT ? "s" : "d");
     linked.command = command;
+    linked.number = 20; /* a path of its own: a library that is loaded already would be found again */
     FILE *out = fopen(path, "w");
     if (out == NULL)
         return;

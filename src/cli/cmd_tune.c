@@ -1,0 +1,279 @@
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/tune_output.h"
+#include "platform/child.h"
+#include "platform/process.h"
+#include "profile/places.h"
+#include "tune/target.h"
+
+/* Vectors of this processor, and what compilers do at their best; kernels are for the machine that they are made on. */
+#define COMPILER "cc -O3 -march=native"
+/* Of silence of the child that times: a size takes some seconds for each kernel and context. */
+#define SILENCE_SECONDS 300.0
+
+static volatile sig_atomic_t stop_wanted;
+
+static void note_signal(int number) {
+    (void)number;
+    stop_wanted = 1;
+}
+
+/* Until the child and the folder of compiled kernels are gone. */
+static void catch_signals(void (*handler)(int)) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        signal(signals[i], handler);
+}
+
+static bool is_stop_wanted(void *context) {
+    (void)context;
+    return stop_wanted;
+}
+
+/* ---- what is asked for */
+
+static bj_status read_sizes(const char *list, bj_tune_job *job, bj_error *error) {
+    const char *at = list;
+    while (true) {
+        char *end;
+        unsigned long size = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
+        if (size == 0 || size > BJ_TUNE_LARGEST || (*end != ',' && *end != '\0'))
+            return bj_base_set_error(error, BJ_ERR_USAGE,
+                                     "--sizes: expected sizes from 1 to %d, as in 8,16,64, found '%.40s'",
+                                     BJ_TUNE_LARGEST, list);
+        for (size_t i = 0; i < job->size_count; i++)
+            if (job->sizes[i] == size)
+                return bj_base_set_error(error, BJ_ERR_USAGE, "--sizes: %lu stands there twice", size);
+        if (job->size_count == BJ_TUNE_SIZES_MAX)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "--sizes: at most %d", BJ_TUNE_SIZES_MAX);
+        job->sizes[job->size_count++] = size;
+        if (*end == '\0')
+            return BJ_OK;
+        at = end + 1;
+    }
+}
+
+static bj_status read_request(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, bj_tune_type *type,
+                              bj_error *error) {
+    const char *name = arguments->operands[0], *asked = bj_cli_find_value(arguments, "type");
+    const char *sizes = bj_cli_find_value(arguments, "sizes"), *compiler = bj_cli_find_value(arguments, "cc");
+    tuning->job.name = name;
+    tuning->job.subtract = strcmp(name, "schur") == 0;
+    if (!tuning->job.subtract && strcmp(name, "gemm") != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "tune: expected gemm or schur, found '%.40s'", name);
+    if (asked != NULL && strcmp(asked, "double") != 0 && strcmp(asked, "float") != 0)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--type: expected double or float, found '%.40s'", asked);
+    *type = asked != NULL && strcmp(asked, "float") == 0 ? BJ_TUNE_FLOAT : BJ_TUNE_DOUBLE;
+    tuning->compiler = compiler != NULL ? compiler : COMPILER;
+    tuning->quiet = bj_cli_is_given(arguments, "quiet");
+    return read_sizes(sizes != NULL ? sizes : "8,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128", &tuning->job,
+                      error);
+}
+
+/* ---- from the profile to the model */
+
+static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_type type, const bj_tune_target *target,
+                              bj_timer_caches *caches, bj_error *error) {
+    bj_profile profile;
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_read_default(path, &profile, NULL, error);
+    if (status == BJ_OK) {
+        status = bj_tune_read_machine(&profile.answers, type, target, &tuning->job.machine, &tuning->inputs, error);
+        if (status == BJ_ERR_FAILED) /* a profile that will not do is bad input */
+            status = BJ_ERR_INPUT;
+    }
+    if (status == BJ_OK)
+        status = bj_timer_read_caches(&profile.answers, caches, error);
+    for (size_t i = 0; i < tuning->inputs.count && status == BJ_OK && !tuning->quiet; i++) {
+        const bj_answer *answer = bj_data_find_answer(&profile.answers, tuning->inputs.items[i].key);
+        if (answer != NULL && answer->confidence == BJ_CONFIDENCE_LOW)
+            bj_cli_complain("%s = %g is of low confidence; the model uses it", tuning->inputs.items[i].key,
+                            tuning->inputs.items[i].value);
+    }
+    bj_profile_free(&profile);
+    return status;
+}
+
+/* ---- timing, in a child: kernels and libraries of others may crash or exit */
+
+typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_PEERS, NEWS_FAILED } news_kind;
+
+typedef struct {
+    news_kind kind;
+    bj_status status;
+    size_t index;
+    char text[120];
+    bj_error error;
+    bj_tune_result result;
+    size_t peer_count;
+    char peers[BJ_TUNE_PEERS_MAX][40];
+} news;
+_Static_assert(sizeof(news) <= BJ_CHILD_MESSAGE_MOST, "one message");
+
+typedef struct {
+    bj_cli_tuning *tuning;
+    bj_tune_measuring measuring;
+    const bj_tune_objects *objects;
+    int parent;
+    /* The parent: */
+    char step[120];
+    bj_status status;
+    bj_error error;
+} session;
+
+static void tell_step(void *context, const char *what) {
+    const session *s = context;
+    news message = {.kind = NEWS_STEP};
+    snprintf(message.text, sizeof message.text, "%s", what);
+    bj_platform_tell_parent(s->parent, &message, sizeof message);
+}
+
+static void tell_result(void *context, size_t index, const bj_tune_result *result) {
+    const session *s = context;
+    news message = {.kind = NEWS_RESULT, .index = index, .result = *result};
+    bj_platform_tell_parent(s->parent, &message, sizeof message);
+}
+
+static void work(void *context, int parent) {
+    session *s = context;
+    bj_tune_peers peers;
+    news message = {.kind = NEWS_PEERS};
+    s->parent = parent;
+    s->measuring.say = tell_step;
+    s->measuring.take = tell_result;
+    s->measuring.context = s;
+    message.status = bj_tune_measure(&s->measuring, s->objects, &peers, &message.error);
+    if (message.status != BJ_OK)
+        message.kind = NEWS_FAILED;
+    message.peer_count = peers.count;
+    for (size_t i = 0; i < peers.count; i++)
+        memcpy(message.peers[i], peers.items[i].name, sizeof message.peers[i]);
+    bj_platform_tell_parent(parent, &message, sizeof message);
+}
+
+static void take(void *context, const void *bytes, size_t count) {
+    session *s = context;
+    news message;
+    if (count != sizeof message)
+        return;
+    memcpy(&message, bytes, sizeof message);
+    if (message.kind == NEWS_STEP) {
+        memcpy(s->step, message.text, sizeof s->step);
+        if (!s->tuning->quiet)
+            bj_cli_complain("%s", message.text);
+    } else if (message.kind == NEWS_RESULT) {
+        s->tuning->results[message.index] = message.result;
+        s->tuning->result_count = message.index + 1;
+    } else if (message.kind == NEWS_PEERS) {
+        s->tuning->peer_count = message.peer_count;
+        memcpy(s->tuning->peers, message.peers, sizeof message.peers);
+    } else {
+        s->status = message.status;
+        s->error = message.error;
+    }
+}
+
+static bj_status measure(session *s, bj_error *error) {
+    const double limit_s = SILENCE_SECONDS;
+    bj_child_task task = {.work = work, .take = take, .is_stopped = is_stop_wanted, .context = s, .limit_s = &limit_s};
+    bj_child_fate fate;
+    char name[40];
+    BJ_TRY(bj_platform_run_child(&task, &fate, error));
+    if (s->status != BJ_OK) {
+        *error = s->error;
+        return s->status;
+    }
+    if (fate.end == BJ_CHILD_DONE)
+        return BJ_OK;
+    if (fate.end == BJ_CHILD_STOPPED)
+        return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");
+    if (fate.end == BJ_CHILD_KILLED) {
+        bj_platform_name_signal(fate.number, name, sizeof name);
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s: ended by %s", s->step, name);
+    }
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s: %s", s->step,
+                             fate.end == BJ_CHILD_SILENT ? "does not end" : "a kernel or library called exit");
+}
+
+/* ---- all of it */
+
+static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, bj_tune_type type, const char *folder,
+                      bj_error *error) {
+    const char *against[BJ_TUNE_PEERS_MAX], *out = bj_cli_find_value(arguments, "output");
+    bj_tune_target target;
+    bj_tune_objects objects;
+    session s = {.tuning = tuning, .objects = &objects};
+    bj_timer_build build = {.command = tuning->compiler, .folder = folder, .is_stopped = is_stop_wanted};
+    s.measuring = (bj_tune_measuring){.job = &tuning->job, .build = build, .contexts = {true, true}, .seed = 1};
+    for (size_t i = 0; i < arguments->given_count; i++)
+        if (strcmp(arguments->given[i].option->name, "against") == 0) {
+            if (s.measuring.against_count == BJ_TUNE_PEERS_MAX)
+                return bj_base_set_error(error, BJ_ERR_USAGE, "--against: at most %d", BJ_TUNE_PEERS_MAX);
+            against[s.measuring.against_count++] = arguments->given[i].value;
+        }
+    s.measuring.against = against;
+    BJ_TRY(bj_tune_ask_target(&build, &target, error));
+    BJ_TRY(read_profile(arguments->operand_count > 1 ? arguments->operands[1] : NULL, tuning, type, &target,
+                        &s.measuring.caches, error));
+    BJ_TRY(bj_tune_make_model(&tuning->job.machine, &tuning->job.model, error));
+    BJ_TRY(bj_tune_build_objects(&s.measuring, &objects, error));
+    BJ_TRY(measure(&s, error));
+    /* Only what was verified is handed out. */
+    return out != NULL ? bj_tune_write_folder(out, &tuning->job, tuning->compiler, error) : BJ_OK;
+}
+
+static int run(const bj_cli_arguments *arguments) {
+    bj_error error;
+    char *folder = NULL;
+    bj_tune_type type = BJ_TUNE_DOUBLE;
+    bj_cli_tuning *tuning = calloc(1, sizeof *tuning);
+    bj_status status = tuning != NULL ? read_request(arguments, tuning, &type, &error)
+                                      : bj_base_set_error(&error, BJ_ERR_RESOURCE, "no memory for the results");
+    if (status == BJ_OK)
+        status = bj_platform_make_folder(&folder, &error);
+    if (status == BJ_OK) {
+        catch_signals(note_signal);
+        status = tune(arguments, tuning, type, folder, &error);
+        bj_platform_remove_folder(folder);
+        catch_signals(SIG_DFL);
+    }
+    if (status == BJ_OK)
+        status = bj_cli_print_tuning(tuning, bj_cli_is_given(arguments, "json"), &error);
+    free(folder);
+    free(tuning);
+    return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
+}
+
+static const bj_cli_option options[] = {
+    {"output", 'o', "FOLDER", "write the kernels there, with header, check program and Makefile"},
+    {"type", 0, "double|float", "of the elements (default double)"},
+    {"cc", 0, "COMMAND", "compiler and its flags (default '" COMPILER "')"},
+    {"against", 0, "LIBRARY.so", "a library with CBLAS to compare with, besides those that are found; may be repeated"},
+    {"sizes", 0, "LIST", "sizes that get a kernel of their own and are timed (default 8,16,...,128)"},
+    {"json", 0, NULL, "JSON, for programs (format blackjack-tuning/1)"},
+    {"quiet", 'q', NULL, "no progress and no remarks on standard error"},
+};
+
+const bj_cli_command bj_cli_command_tune = {
+    .name = "tune",
+    .synopsis = "gemm|schur [PROFILE] [-o FOLDER] [--type double|float] [--cc COMMAND]\n"
+                "[--against LIBRARY.so]... [--sizes LIST] [--json] [--quiet]",
+    .summary = "From a profile to a fast matrix kernel, without search",
+    .details = "gemm is C += A*B, schur is C -= A*B. A model turns the measured answers into blocks, each with its\n"
+               "reason; kernels are written in plain C, one for any size and one for each of the sizes, compiled,\n"
+               "compared with a plain computation, and timed in turns with the libraries that are installed\n"
+               "(OpenBLAS, BLIS, ATLAS, LIBXSMM), warm and cold. Nothing is timed or written before it is verified.\n"
+               "\n"
+               "The profile must have answers of the probes cache, line, op, live and vector; without PROFILE it is\n"
+               "the default one, which 'run --save' keeps. What is written builds by itself: 'make check' there.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .least_operands = 1,
+    .most_operands = 2,
+    .run = run,
+};

@@ -1,0 +1,104 @@
+#include "cli/tune_output.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const own_names[BJ_TUNE_PEERS] = {"general", "fixed", "2012", "plain"};
+
+static const char *name_column(const bj_cli_tuning *tuning, size_t k) {
+    return k < BJ_TUNE_PEERS ? own_names[k] : tuning->peers[k - BJ_TUNE_PEERS];
+}
+
+static json_t *number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *make_model(const bj_tune_model *model) {
+    json_t *object = json_object(), *reasons = json_array();
+    const struct {
+        const char *name;
+        size_t value;
+    } fields[] = {{"mr", model->mr},
+                  {"nr", model->nr},
+                  {"kr", model->kr},
+                  {"block", model->block},
+                  {"kc", model->kc},
+                  {"mc", model->mc},
+                  {"pack_from", model->pack_from},
+                  {"prefetch_bytes", model->prefetch_bytes},
+                  {"block_2012", model->block_2012}};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        json_object_set_new(object, fields[i].name, json_integer((json_int_t)fields[i].value));
+    for (size_t i = 0; i < model->reason_count; i++)
+        json_array_append_new(reasons, json_string(model->reasons[i]));
+    json_object_set_new(object, "reasoning", reasons);
+    return object;
+}
+
+/* `gflops` is of the kernel for that one size, warm; everything else is under its name. */
+static json_t *make_result(const bj_cli_tuning *tuning, const bj_tune_result *result) {
+    static const char *const names[BJ_TUNE_CONTEXTS][2] = {{"own", "against"}, {"own_cold", "against_cold"}};
+    json_t *object = json_object();
+    json_object_set_new(object, "n", json_integer((json_int_t)result->n));
+    json_object_set_new(object, "gflops", number(result->gflops[BJ_TUNE_WARM][BJ_TUNE_FIXED]));
+    for (size_t c = 0; c < BJ_TUNE_CONTEXTS; c++) {
+        json_t *own = json_object(), *others = json_object();
+        for (size_t k = 0; k < BJ_TUNE_PEERS + tuning->peer_count; k++)
+            json_object_set_new(k < BJ_TUNE_PEERS ? own : others, name_column(tuning, k), number(result->gflops[c][k]));
+        json_object_set_new(object, names[c][0], own);
+        json_object_set_new(object, names[c][1], others);
+    }
+    return object;
+}
+
+static bj_status print_json(const bj_cli_tuning *tuning, bj_error *error) {
+    json_t *root = json_object(), *inputs = json_object(), *results = json_array();
+    json_object_set_new(root, "format", json_string("blackjack-tuning/1"));
+    json_object_set_new(root, "operation", json_string(tuning->job.name));
+    json_object_set_new(root, "type", json_string(bj_tune_name_type(tuning->job.machine.type)));
+    for (size_t i = 0; i < tuning->inputs.count; i++)
+        json_object_set_new(inputs, tuning->inputs.items[i].key, json_real(tuning->inputs.items[i].value));
+    json_object_set_new(root, "inputs", inputs);
+    json_object_set_new(root, "model", make_model(&tuning->job.model));
+    for (size_t i = 0; i < tuning->result_count; i++)
+        json_array_append_new(results, make_result(tuning, &tuning->results[i]));
+    json_object_set_new(root, "results", results);
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    json_decref(root);
+    if (text == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the results");
+    puts(text);
+    free(text);
+    return BJ_OK;
+}
+
+static void print_table(const bj_cli_tuning *tuning, size_t context, const char *title) {
+    printf("\n%s, Gflop/s\n     n", title);
+    for (size_t k = 0; k < BJ_TUNE_PEERS + tuning->peer_count; k++)
+        printf(" %9.9s", name_column(tuning, k));
+    putchar('\n');
+    for (size_t i = 0; i < tuning->result_count; i++) {
+        printf("%6zu", tuning->results[i].n);
+        for (size_t k = 0; k < BJ_TUNE_PEERS + tuning->peer_count; k++)
+            if (isfinite(tuning->results[i].gflops[context][k]))
+                printf(" %9.2f", tuning->results[i].gflops[context][k]);
+            else
+                printf(" %9s", "-");
+        putchar('\n');
+    }
+}
+
+bj_status bj_cli_print_tuning(const bj_cli_tuning *tuning, bool json, bj_error *error) {
+    const bj_tune_model *model = &tuning->job.model;
+    if (json)
+        return print_json(tuning, error);
+    printf("%s in %s: tile %u x %u, %u steps of k, blocks kc %zu, mc %zu; verified\n", tuning->job.name,
+           bj_tune_name_type(tuning->job.machine.type), model->mr, model->nr, model->kr, model->kc, model->mc);
+    for (size_t i = 0; i < model->reason_count; i++)
+        printf("  %s\n", model->reasons[i]);
+    print_table(tuning, BJ_TUNE_WARM, "Warm");
+    print_table(tuning, BJ_TUNE_COLD, "Cold");
+    return BJ_OK;
+}

@@ -12,6 +12,7 @@
 #include "cli/cpu_list.h"
 #include "cli/progress.h"
 #include "cli/save.h"
+#include "cli/stop.h"
 #include "cli/style.h"
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
@@ -19,47 +20,6 @@
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
-
-static volatile sig_atomic_t stop_wanted;
-static struct timespec first_interrupt;
-
-/* The first signal ends the run in good order. A second SIGINT at once may be a key held down, or timeout(1) signalling
- * process and group; two seconds later it ends us, which loses nothing: the journal is always whole. */
-static void note_signal(int number) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (number == SIGINT && stop_wanted && now.tv_sec - first_interrupt.tv_sec >= 2) {
-        signal(SIGINT, SIG_DFL);
-        raise(SIGINT);
-    }
-    if (!stop_wanted)
-        first_interrupt = now;
-    stop_wanted = 1;
-}
-
-/* Caught while there are results to keep. SIGXCPU is the warning of `ulimit -t` before it kills. */
-static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-
-static void catch_signals(void) {
-    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-        /* SA_RESTART: a signal must not break the writing of the journal. */
-        struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, old;
-        sigemptyset(&action.sa_mask);
-        /* Ignored: nohup started us. */
-        if (stop_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
-            continue;
-        sigaction(stop_signals[i], &action, NULL);
-    }
-}
-
-/* After the run signals end us again, also while we wait for a reader of our output. */
-static void release_signals(void) {
-    for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {
-        struct sigaction old;
-        if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler == note_signal)
-            signal(stop_signals[i], SIG_DFL);
-    }
-}
 
 /* A closed pipe or a file that may not grow (ulimit -f) would kill us without a word. Ignored, the write fails, and we
  * can say what became of the answers. */
@@ -81,23 +41,6 @@ typedef struct {
     int *chosen_cpus;
     bj_profile profile;
 } session;
-
-static bj_status read_effort(session *session, bj_error *error) {
-    const char *text = bj_cli_find_value(session->arguments, "effort");
-    session->plan.effort = BJ_EFFORT_NORMAL;
-    if (text != NULL && !bj_runner_parse_effort(text, &session->plan.effort))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
-                                 text);
-    return BJ_OK;
-}
-
-static bj_status read_budget(session *session, bj_error *error) {
-    const char *text = bj_cli_find_value(session->arguments, "budget");
-    session->plan.budget_s = INFINITY;
-    if (text != NULL && (!bj_base_parse_double(text, &session->plan.budget_s) || !(session->plan.budget_s > 0)))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--budget: expected seconds above 0, found '%.40s'", text);
-    return BJ_OK;
-}
 
 static bj_status read_repeats(session *session, bj_error *error) {
     const char *text = bj_cli_find_value(session->arguments, "repeat");
@@ -151,8 +94,8 @@ static bj_status read_options(session *session, bj_error *error) {
     session->plan.all_pairs = bj_cli_is_given(arguments, "all-pairs");
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume goes on with it: not both");
-    BJ_TRY(read_effort(session, error));
-    BJ_TRY(read_budget(session, error));
+    BJ_TRY(bj_cli_read_effort(arguments, &session->plan.effort, error));
+    BJ_TRY(bj_cli_read_budget(arguments, &session->plan.budget_s, error));
     BJ_TRY(read_repeats(session, error));
     BJ_TRY(bj_cli_read_seed(arguments, &session->plan.seed, error));
     BJ_TRY(read_probes(session, error));
@@ -161,23 +104,18 @@ static bj_status read_options(session *session, bj_error *error) {
     return choose_output(session, force || session->resume, error);
 }
 
-static bool is_stop_wanted(void *context) {
-    (void)context;
-    return stop_wanted;
-}
-
 /* Takes half a minute or so, so it can be interrupted. */
 static bj_status use_compiler(session *session, bj_error *error) {
     const char *command = bj_cli_find_value(session->arguments, "cc");
-    bj_native_compiler compiler = {.command = command, .is_stopped = is_stop_wanted};
+    bj_native_compiler compiler = {.command = command, .is_stopped = bj_cli_is_stopped};
     bj_native_build build;
     if (command == NULL)
         return BJ_OK;
     if (!session->quiet)
         bj_cli_complain("building the kernels with %.80s", command);
-    catch_signals();
+    bj_cli_catch_signals();
     bj_status status = bj_machine_use_compiler(session->machine, &compiler, &build, error);
-    release_signals();
+    bj_cli_release_signals();
     if (status != BJ_OK)
         return status;
     snprintf(session->profile.run.cc, sizeof session->profile.run.cc, "%s", command);
@@ -349,14 +287,14 @@ static int conclude(session *session, bj_status status, bj_error *error) {
 static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
-    bj_cli_start_progress(&progress, session->quiet, &stop_wanted);
+    bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
     session->plan.output = session->journal ? session->path : NULL;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
-    catch_signals();
+    bj_cli_catch_signals();
     bj_status status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
     bj_cli_end_progress(&progress);
-    release_signals();
+    bj_cli_release_signals();
     return conclude(session, status, &error);
 }
 

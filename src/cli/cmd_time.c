@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/text.h"
 #include "bj_build.h"
 #include "cli/cli.h"
+#include "cli/stop.h"
 #include "cli/time_child.h"
 #include "cli/time_output.h"
 #include "cli/time_request.h"
@@ -14,29 +14,10 @@
 #include "runner/known_machine.h"
 #include "timer/build.h"
 
-static volatile sig_atomic_t stop_wanted;
-
-static void note_signal(int number) {
-    (void)number;
-    stop_wanted = 1;
-}
-
-/* Until the child and the folder of compiled kernels are gone. */
-static void catch_signals(void (*handler)(int)) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        signal(signals[i], handler);
-}
-
-static bool is_stop_wanted(void *context) {
-    (void)context;
-    return stop_wanted;
-}
-
 static bool report_probe(void *context, const bj_progress *news) {
     (void)context;
     (void)news;
-    return stop_wanted;
+    return bj_cli_is_stopped(NULL);
 }
 
 static void announce_probe(void) {
@@ -74,7 +55,7 @@ static char *find_include(void) {
 static bj_status build_kernels(bj_time_request *request, const char *folder, bj_error *error) {
     char *include = find_include();
     bj_timer_build build = {
-        .command = request->compiler, .include = include, .folder = folder, .is_stopped = is_stop_wanted};
+        .command = request->compiler, .include = include, .folder = folder, .is_stopped = bj_cli_is_stopped};
     bj_status status = BJ_OK;
     for (size_t k = 0; k < request->kernel_count && status == BJ_OK; k++) {
         bj_time_kernel *kernel = &request->kernels[k];
@@ -91,7 +72,7 @@ static bj_status build_kernels(bj_time_request *request, const char *folder, bj_
 }
 
 static bj_status time_kernels(bj_time_request *request, const char *folder, bj_error *error) {
-    bj_time_results results = {.request = request, .stop = &stop_wanted};
+    bj_time_results results = {.request = request, .stop = bj_cli_stop_flag()};
     BJ_TRY(build_kernels(request, folder, error));
     BJ_TRY(find_caches(request, &results.caches, error));
     bj_status status = bj_cli_time_in_child(&results, error);
@@ -120,10 +101,10 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = bj_platform_make_folder(&folder, &error);
     if (status == BJ_OK) {
-        catch_signals(note_signal);
+        bj_cli_catch_signals();
         status = time_kernels(&request, folder, &error);
         bj_platform_remove_folder(folder);
-        catch_signals(SIG_DFL);
+        bj_cli_release_signals();
     }
     free(folder);
     bj_cli_free_time_request(&request);

@@ -1,10 +1,10 @@
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/stop.h"
 #include "cli/tune_output.h"
 #include "platform/child.h"
 #include "platform/process.h"
@@ -15,25 +15,6 @@
 #define COMPILER "cc -O3 -march=native"
 /* Of silence of the child that times: a size takes some seconds for each kernel and context. */
 #define SILENCE_SECONDS 300.0
-
-static volatile sig_atomic_t stop_wanted;
-
-static void note_signal(int number) {
-    (void)number;
-    stop_wanted = 1;
-}
-
-/* Until the child and the folder of compiled kernels are gone. */
-static void catch_signals(void (*handler)(int)) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        signal(signals[i], handler);
-}
-
-static bool is_stop_wanted(void *context) {
-    (void)context;
-    return stop_wanted;
-}
 
 /* ---- what is asked for */
 
@@ -180,7 +161,8 @@ static void take(void *context, const void *bytes, size_t count) {
 
 static bj_status measure(session *s, bj_error *error) {
     const double limit_s = SILENCE_SECONDS;
-    bj_child_task task = {.work = work, .take = take, .is_stopped = is_stop_wanted, .context = s, .limit_s = &limit_s};
+    bj_child_task task = {
+        .work = work, .take = take, .is_stopped = bj_cli_is_stopped, .context = s, .limit_s = &limit_s};
     bj_child_fate fate;
     char name[40];
     BJ_TRY(bj_platform_run_child(&task, &fate, error));
@@ -208,7 +190,7 @@ static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, 
     bj_tune_target target;
     bj_tune_objects objects;
     session s = {.tuning = tuning, .objects = &objects};
-    bj_timer_build build = {.command = tuning->compiler, .folder = folder, .is_stopped = is_stop_wanted};
+    bj_timer_build build = {.command = tuning->compiler, .folder = folder, .is_stopped = bj_cli_is_stopped};
     s.measuring = (bj_tune_measuring){.job = &tuning->job, .build = build, .contexts = {true, true}, .seed = 1};
     for (size_t i = 0; i < arguments->given_count; i++)
         if (strcmp(arguments->given[i].option->name, "against") == 0) {
@@ -237,10 +219,10 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = bj_platform_make_folder(&folder, &error);
     if (status == BJ_OK) {
-        catch_signals(note_signal);
+        bj_cli_catch_signals();
         status = tune(arguments, tuning, type, folder, &error);
         bj_platform_remove_folder(folder);
-        catch_signals(SIG_DFL);
+        bj_cli_release_signals();
     }
     if (status == BJ_OK)
         status = bj_cli_print_tuning(tuning, bj_cli_is_given(arguments, "json"), &error);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "runner/header.h"
 #include "runner/keys.h"
 #include "runner/open_machine.h"
 
@@ -28,6 +30,23 @@ static void append_name(char *list, size_t room, const char *name) {
     size_t used = strlen(list);
     if (used + 2 < room)
         snprintf(list + used, room - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+bj_status bj_cli_read_effort(const bj_cli_arguments *arguments, bj_effort *effort, bj_error *error) {
+    const char *text = bj_cli_find_value(arguments, "effort");
+    *effort = BJ_EFFORT_NORMAL;
+    if (text != NULL && !bj_runner_parse_effort(text, effort))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
+                                 text);
+    return BJ_OK;
+}
+
+bj_status bj_cli_read_budget(const bj_cli_arguments *arguments, double *seconds, bj_error *error) {
+    const char *text = bj_cli_find_value(arguments, "budget");
+    *seconds = INFINITY;
+    if (text != NULL && (!bj_base_parse_double(text, seconds) || !(*seconds > 0)))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--budget: expected seconds above 0, found '%.40s'", text);
+    return BJ_OK;
 }
 
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,

@@ -12,6 +12,7 @@
 #include "bj_build.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/stop.h"
 #include "cli/values.h"
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
@@ -24,13 +25,8 @@
 static const double PROFILES_LIMIT_S = 4 * 3600;
 enum { SIZES_MOST = 4 };
 
-static volatile sig_atomic_t stop_wanted;
 static int word_count;
 static char **all_words;
-
-static void note_signal(int number) {
-    stop_wanted = number;
-}
 
 typedef struct {
     const bj_cli_arguments *arguments;
@@ -82,23 +78,17 @@ static bj_status read_options(session *session, bj_error *error) {
     const bj_cli_arguments *arguments = session->arguments;
     static const char *const probes[] = {"comm"};
     const bj_probe *probe = bj_probe_find("comm");
-    const char *effort = bj_cli_find_value(arguments, "effort"), *budget = bj_cli_find_value(arguments, "budget");
     bool force = bj_cli_is_given(arguments, "force");
     session->plan.probes = probes;
     session->plan.probe_count = 1;
-    session->plan.effort = BJ_EFFORT_NORMAL;
-    session->plan.budget_s = INFINITY;
     session->plan.all_pairs = bj_cli_is_given(arguments, "all-pairs");
     session->quiet = bj_cli_is_given(arguments, "quiet");
     session->resume = bj_cli_is_given(arguments, "resume");
     session->path = bj_cli_find_value(arguments, "output");
-    if (effort != NULL && !bj_runner_parse_effort(effort, &session->plan.effort))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--effort: expected quick, normal or thorough, found '%.40s'",
-                                 effort);
-    if (budget != NULL && (!bj_base_parse_double(budget, &session->plan.budget_s) || !(session->plan.budget_s > 0)))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--budget: expected seconds above 0, found '%.40s'", budget);
     if (force && session->resume)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--force replaces a profile, --resume adds to it: not both");
+    BJ_TRY(bj_cli_read_effort(arguments, &session->plan.effort, error));
+    BJ_TRY(bj_cli_read_budget(arguments, &session->plan.budget_s, error));
     BJ_TRY(bj_cli_read_seed(arguments, &session->plan.seed, error));
     BJ_TRY(bj_cli_read_method(arguments, &probe, 1, &session->plan.method, error));
     BJ_TRY(read_sizes(session, error));
@@ -181,7 +171,7 @@ static int measure(session *session) {
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     announce(session);
-    bj_cli_start_progress(&progress, session->quiet, &stop_wanted);
+    bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
     session->plan.output = session->journal ? session->path : NULL;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
@@ -237,7 +227,7 @@ static int run_ranks(session *session) {
     bool is_first = true;
     const char *folder = bj_cli_find_value(session->arguments, "profiles");
     session->uses_mpi = true;
-    bj_status status = bj_comm_open(&word_count, &all_words, &stop_wanted, &is_first, &session->machine, &error);
+    bj_status status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     int result = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
@@ -289,10 +279,7 @@ static int run(const bj_cli_arguments *arguments) {
     const char *machine = bj_cli_find_value(arguments, "machine");
     bj_error error;
     bj_profile_init(&session.profile);
-    struct sigaction action = {.sa_handler = note_signal};
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    bj_cli_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     bj_status status = read_options(&session, &error);
     if (status == BJ_OK && !bj_cli_is_given(arguments, "merge") && arguments->operand_count > 0)

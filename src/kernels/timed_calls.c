@@ -5,6 +5,9 @@
  * same numbers are added and then taken away again and nothing can overflow. */
 #include "kernels/timed_calls.h"
 
+/* Prefetchers follow lines within a page of this size, and most stop at its end. */
+enum { SCATTER_BYTES = 4096 };
+
 static double add_up(bj_timed_calls *calls, size_t count) {
     double sum = calls->sum, alpha = calls->alpha;
     size_t left = calls->left, operands = calls->operand_count;
@@ -63,6 +66,37 @@ uint64_t bj_kernel_read_range(const char *from, size_t bytes, size_t line_bytes)
     uint64_t sum = 0;
     for (size_t i = 0; i < bytes; i += line_bytes)
         sum += *(const volatile unsigned char *)(from + i);
+    return sum;
+}
+
+/* The step between members of a ring of `count` that are visited one after the other: near its golden section, so that
+ * neighbours in time are far apart, and without a common divisor, so that each is visited once. */
+static size_t find_step(size_t count) {
+    size_t step = count * 618 / 1000 | 1;
+    for (size_t a = count, b = step;;) {
+        size_t rest = a % b;
+        if (rest == 0 && b == 1)
+            return step;
+        if (rest == 0) {
+            step += 2;
+            a = count;
+            b = step;
+        } else {
+            a = b;
+            b = rest;
+        }
+    }
+}
+
+uint64_t bj_kernel_read_scattered(const char *from, size_t bytes, size_t line_bytes) {
+    size_t pages = bytes / SCATTER_BYTES, lines = SCATTER_BYTES / line_bytes;
+    if (pages < 2 || lines < 2)
+        return bj_kernel_read_range(from, bytes, line_bytes);
+    size_t page_step = find_step(pages), line_step = find_step(lines);
+    uint64_t sum = 0;
+    for (size_t i = 0, page = 0; i < pages; i++, page = (page + page_step) % pages)
+        for (size_t j = 0, line = 0; j < lines; j++, line = (line + line_step) % lines)
+            sum += *(const volatile unsigned char *)(from + page * SCATTER_BYTES + line * line_bytes);
     return sum;
 }
 

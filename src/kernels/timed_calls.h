@@ -28,6 +28,9 @@ bj_kernel_function bj_kernel_do_nothing;
 
 /* Reads one byte of every line; returns their sum, for the compiler's sake. */
 uint64_t bj_kernel_read_range(const char *from, size_t bytes, size_t line_bytes);
+/* The same with pages, and the lines of each, out of order: caches that resist scans keep what they held while lines
+ * come one after the other. `bytes` is cut to whole pages of 4 KiB, unless it is less than one. */
+uint64_t bj_kernel_read_scattered(const char *from, size_t bytes, size_t line_bytes);
 /* Whether the compiler offers an instruction for it. */
 bool bj_kernel_can_drop_lines(void);
 /* Out of all caches. */

@@ -81,7 +81,7 @@ static void *read_on_cpu(void *context) {
     bj_error ignored;
     /* Where it may not be pinned it reads all the same, from wherever it is. */
     if (bj_platform_pin_thread(r->cpu, &ignored) == BJ_OK || r->cpu >= 0)
-        bj_kernel_read_range(r->memory, r->bytes, r->bench->caches.line_bytes);
+        bj_kernel_read_scattered(r->memory, r->bytes, r->bench->caches.line_bytes);
     return NULL;
 }
 
@@ -100,7 +100,7 @@ void bj_timer_read_area(const bj_timer_bench *bench, const char *memory, size_t 
     for (size_t i = 0; i < count; i++)
         if (started[i])
             pthread_join(threads[i], NULL);
-    bj_kernel_read_range(memory, bytes, bench->caches.line_bytes);
+    bj_kernel_read_scattered(memory, bytes, bench->caches.line_bytes);
 }
 
 static void work_for(uint64_t length_ns) {
@@ -201,12 +201,14 @@ static bj_status settle_flush(bj_timer_bench *bench, bj_error *error) {
     bj_status status = order != NULL ? bj_platform_map_pages(WALK_BYTES, false, &walk, error)
                                      : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk");
     bool rises = true;
+    bench->flush_most = most >> BJ_FLUSH_DOUBLINGS > bytes ? bytes << BJ_FLUSH_DOUBLINGS : most;
     bench->flush_bytes = bytes < most ? bytes : most;
-    for (int i = 0; i < BJ_FLUSH_DOUBLINGS && status == BJ_OK && rises && 2 * bench->flush_bytes <= most; i++) {
+    while (status == BJ_OK && rises && 2 * bench->flush_bytes <= bench->flush_most) {
         status = see_rise(bench, walk.memory, bench->flush_bytes, order, &rises, error);
         if (status == BJ_OK && rises)
             bench->flush_bytes *= 2;
     }
+    bench->sets_bytes = bench->flush_bytes;
     bench->flush_capped = bytes > most || (rises && 2 * bench->flush_bytes > most);
     bj_platform_unmap_pages(&walk);
     free(order);

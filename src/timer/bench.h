@@ -31,8 +31,10 @@ typedef struct {
     int *cpus;
     size_t cpu_count;
     size_t memory_bytes;
-    size_t flush_bytes;
-    bool flush_capped; /* it may not grow further, for lack of memory */
+    size_t flush_bytes; /* that are read before a call */
+    size_t sets_bytes;  /* that many calls pass through before they come back */
+    size_t flush_most;  /* neither grows beyond this */
+    bool flush_capped;  /* for lack of memory */
     uint64_t seed;
     bj_timer_kept_area areas[BJ_TIMER_OPERANDS_MAX + 2];
     char *pattern; /* what operands are initialised with, and its negation behind it */

@@ -264,7 +264,7 @@ bj_status bj_timer_make_plan(const bj_timer_request *request, bj_timer_plan *pla
     }
     size_t cold = count_cold(plan, caches->line_bytes), threads = request->threads > 0 ? request->threads : 1;
     if (request->many_calls && cold > 0)
-        plan->sets = request->flush_bytes * threads / cold + 2;
+        plan->sets = request->sets_bytes * threads / cold + 2;
     lay_out(plan, caches->line_bytes);
     return request->many_calls ? plan_many_calls(request, plan, error) : plan_one_call(request, plan, error);
 }

@@ -88,7 +88,8 @@ typedef struct {
     size_t operand_count;
     int context; /* residency of the operands that say none */
     const bj_timer_caches *caches;
-    size_t flush_bytes; /* bj_timer_begin_flush(), or what it has grown to */
+    size_t flush_bytes; /* that are read before a call: bj_timer_begin_flush(), or what it has grown to */
+    size_t sets_bytes;  /* that many calls pass through before they come back; likewise */
     bool many_calls;    /* in one timing */
     bool by_lines;      /* flush with line instructions, not by an area: one call, cold operands */
     unsigned threads;   /* of the kernel; 0: one */

@@ -9,7 +9,8 @@
 /* The area has grown enough when doubling it makes a cold walk slower by less than this. Below the 5% that an answer
  * may be off; 20% off: one doubling more or less on caches that replace at random. */
 #define BJ_FLUSH_RISE 0.03
-/* Doublings at most: 16 × 4 × size holds e^-64 of a random cache. */
+/* Doublings at most: 16 × 4 × size holds e^-64 of a random cache. Caches that resist scans need them: on a Zen 5, sets
+ * visited one after the other were half in the last level after 5 times what it holds, and gone after 20 times. */
 #define BJ_FLUSH_DOUBLINGS 4
 /* Share of the memory that we may use which areas may take. */
 #define BJ_MEMORY_SHARE 0.25
@@ -42,6 +43,8 @@
 #define BJ_TIMING_TOLERANCE 0.05
 /* Area flush and line flush agree within this, or the answer says that they do not. */
 #define BJ_FLUSHES_AGREE 0.05
+/* They are compared where the clock's step is less than this share of a call: well below what they may differ by. */
+#define BJ_FLUSHES_STEP 0.01
 /* The witness may be off the profile's latency by this share. 20% off: neighbouring levels differ by 3 or more. */
 #define BJ_WITNESS_TOLERANCE 0.2
 /* Rounds of the witness; their median counts, since the clock's own error of a short walk goes both ways. */

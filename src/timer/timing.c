@@ -37,6 +37,7 @@ static bj_timer_request plan_request(const session *s, int context) {
                               .context = context,
                               .caches = &s->bench->caches,
                               .flush_bytes = s->bench->flush_bytes,
+                              .sets_bytes = s->bench->sets_bytes,
                               .threads = s->bench->threads};
 }
 
@@ -175,40 +176,69 @@ static void remark(bj_timing *timing, const char *text) {
     snprintf(timing->remark + used, sizeof timing->remark - used, "%s%s", used > 0 ? "; " : "", text);
 }
 
-/* Cold operands by an instruction that drops lines, beside those after the flush area. */
-static bj_status compare_flushes(session *s, bj_timing *timings, bj_error *error) {
+/* Whether lines can be dropped for comparison: cold operands, and one call is long beside the clock's step. */
+static bool can_compare(const session *s, const bj_timing *timings) {
     bool any = false;
     for (size_t i = 0; i < s->run.plan.operand_count; i++)
         any = any || s->run.plan.operands[i].residency == BJ_RESIDENT_COLD;
-    if (!any || s->run.plan.sets > 1 || !bj_kernel_can_drop_lines() || s->bench->threads > 1 ||
-        bj_timer_has_level(&s->run.plan))
-        return BJ_OK;
+    for (size_t k = 0; k < s->request->kernel_count; k++)
+        any = any && timings[k].time_ns.value > s->bench->step_ns / BJ_FLUSHES_STEP;
+    return any && bj_kernel_can_drop_lines() && s->bench->threads == 1 && !bj_timer_has_level(&s->run.plan);
+}
+
+/* Cold operands by an instruction that drops lines, one call at a time. */
+static bj_status time_by_lines(session *s, bj_timing *by_lines, bj_error *error) {
     bj_timer_request request = plan_request(s, s->request->context);
     bj_timer_plan plan;
+    size_t calls = s->calls;
     request.by_lines = true;
     BJ_TRY(bj_timer_make_plan(&request, &plan, error));
     bj_timer_close_run(&s->run);
     BJ_TRY(bj_timer_open_run(s->bench, &plan, s->request->n, &s->run, error));
-    size_t count = s->count;
     s->count = 0;
+    s->calls = 1;
     bj_status status = BJ_OK;
-    while (status == BJ_OK && s->count < BJ_SAMPLES_USUAL && s->count < count)
+    while (status == BJ_OK && s->count < BJ_SAMPLES_USUAL)
         status = take_samples(s, error);
     for (size_t k = 0; k < s->request->kernel_count && status == BJ_OK; k++) {
         bj_timing_samples samples = samples_of(s, k);
-        bj_timing by_lines = {0};
-        status = bj_timer_answer_time(&samples, &by_lines, error);
-        if (status != BJ_OK || !(timings[k].time_ns.value > 0))
-            continue;
-        timings[k].has_lines = true;
-        timings[k].lines_ratio = by_lines.time_ns.value / timings[k].time_ns.value;
-        if (fabs(timings[k].lines_ratio - 1) > BJ_FLUSHES_AGREE) {
-            char text[80];
-            snprintf(text, sizeof text, "flushed by lines it takes %.2f times as long", timings[k].lines_ratio);
-            remark(&timings[k], text);
-        }
+        status = bj_timer_answer_time(&samples, &by_lines[k], error);
     }
+    s->calls = calls;
     return status;
+}
+
+/* The area that this timing flushes by: doubled, where it may be. */
+static bool grow_area(session *s, bool many_sets) {
+    size_t *bytes = many_sets ? &s->bench->sets_bytes : &s->bench->flush_bytes;
+    if (2 * *bytes > s->bench->flush_most)
+        return false;
+    *bytes *= 2;
+    return true;
+}
+
+/* Lines that were dropped are in no cache: a kernel that takes longer after that found some of its operands in one, and
+ * the area must grow. */
+static bj_status compare_flushes(session *s, bj_timing *timings, bool *grew, bj_error *error) {
+    bj_timing by_lines[BJ_TIMING_KERNELS_MAX] = {0};
+    bool many_sets = s->run.plan.sets > 1, slower = false;
+    *grew = false;
+    if (!can_compare(s, timings))
+        return BJ_OK;
+    BJ_TRY(time_by_lines(s, by_lines, error));
+    for (size_t k = 0; k < s->request->kernel_count; k++) {
+        timings[k].has_lines = true;
+        timings[k].lines_ratio = by_lines[k].time_ns.value / timings[k].time_ns.value;
+        slower = slower || timings[k].lines_ratio > 1 + BJ_FLUSHES_AGREE;
+    }
+    *grew = slower && grow_area(s, many_sets);
+    for (size_t k = 0; k < s->request->kernel_count && !*grew; k++) {
+        char text[80];
+        snprintf(text, sizeof text, "flushed by lines it takes %.2f times as long", timings[k].lines_ratio);
+        if (fabs(timings[k].lines_ratio - 1) > BJ_FLUSHES_AGREE)
+            remark(&timings[k], text);
+    }
+    return BJ_OK;
 }
 
 /* The witness of the operand that is farthest from where it should be. */
@@ -269,17 +299,31 @@ static bj_status answer(session *s, bj_timing *timings, bj_answer *ratio, bj_err
     return BJ_OK;
 }
 
-static bj_status time_all(session *s, bj_timing *timings, bj_answer *ratio, bj_error *error) {
+static bj_status time_once(session *s, bj_timing *timings, bj_answer *ratio, bj_error *error) {
     bool enough = false;
+    s->count = s->judge_at = 0;
     BJ_TRY(choose_plan(s, error));
     s->sampling_ns = bj_platform_read_ns();
     while (!enough) {
         BJ_TRY(take_samples(s, error));
         BJ_TRY(judge(s, timings, &enough, error));
     }
+    memset(timings, 0, s->request->kernel_count * sizeof *timings);
     BJ_TRY(answer(s, timings, ratio, error));
-    BJ_TRY(see_residency(s, timings, error));
-    return compare_flushes(s, timings, error);
+    return see_residency(s, timings, error);
+}
+
+/* Again where the area had to grow; it stays so for the timings that follow. */
+static bj_status time_all(session *s, bj_timing *timings, bj_answer *ratio, bj_error *error) {
+    bool grew = true;
+    while (grew) {
+        BJ_TRY(time_once(s, timings, ratio, error));
+        BJ_TRY(compare_flushes(s, timings, &grew, error));
+        bj_timer_close_run(&s->run);
+        if (!(s->request->budget_s > 0)) /* which is for all tries together */
+            s->begin_ns = bj_platform_read_ns();
+    }
+    return BJ_OK;
 }
 
 bj_status bj_timer_time_kernels(bj_timer_bench *bench, const bj_timing_request *request, bj_timing *timings,

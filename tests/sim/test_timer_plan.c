@@ -89,6 +89,7 @@ static replay open_replay(const char *name, const bj_timer_operand *operands, si
                                 .operand_count = count,
                                 .caches = &r.caches,
                                 .flush_bytes = flush_bytes > 0 ? flush_bytes : bj_timer_begin_flush(&r.caches),
+                                .sets_bytes = flush_bytes > 0 ? flush_bytes : bj_timer_begin_flush(&r.caches),
                                 .many_calls = many_calls};
     bj_error error = {""};
     if (bj_timer_make_plan(&request, &r.plan, &error) != BJ_OK)

@@ -229,6 +229,10 @@ static bj_status get_ready(bj_timer_bench *bench, bj_timer_clock clock, bj_error
     work_for(BJ_WARM_UP_NS);
     BJ_TRY(choose_clock(bench, clock, error));
     measure_clock(bench);
+    if (bench->threads == 1)
+        bj_timer_open_reference(bench->caches.line_bytes, &bench->reference);
+    for (int i = 0; i < WALK_ROUNDS; i++)
+        bj_timer_read_reference(&bench->reference);
     return settle_flush(bench, error);
 }
 
@@ -266,6 +270,7 @@ void bj_timer_close_bench(bj_timer_bench *bench) {
         return;
     for (size_t i = 0; i < BJ_TIMER_OPERANDS_MAX + 2; i++)
         bj_platform_unmap_pages(&bench->areas[i].mapping);
+    bj_timer_close_reference(&bench->reference);
     free(bench->cpus);
     free(bench->pattern);
     free(bench);

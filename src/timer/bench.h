@@ -5,6 +5,7 @@
 #include "platform/clock.h"
 #include "platform/pages.h"
 #include "timer/plan.h"
+#include "timer/reference.h"
 
 typedef enum { BJ_TIME_CHOOSE, BJ_TIME_WALL, BJ_TIME_CPU } bj_timer_clock;
 
@@ -36,6 +37,7 @@ typedef struct {
     size_t flush_most;  /* neither grows beyond this */
     bool flush_capped;  /* for lack of memory */
     uint64_t seed;
+    bj_timer_reference reference; /* none with threads, which run anywhere */
     bj_timer_kept_area areas[BJ_TIMER_OPERANDS_MAX + 2];
     char *pattern; /* what operands are initialised with, and its negation behind it */
 } bj_timer_bench;

@@ -20,6 +20,7 @@ typedef struct {
     size_t count, room;
     size_t judge_at; /* samples before the next look at the interval */
     uint64_t begin_ns, sampling_ns;
+    double reference_ns; /* the least read of the reference since sampling began; infinite: none */
 } session;
 
 static bool is_stopped(const session *s, size_t kernel) {
@@ -153,6 +154,26 @@ static bj_status see_narrow(const session *s, bj_timing *timings, bool *narrow, 
     return BJ_OK;
 }
 
+static bool has_cold(const session *s) {
+    for (size_t i = 0; i < s->run.plan.operand_count; i++)
+        if (s->run.plan.operands[i].residency == BJ_RESIDENT_COLD)
+            return true;
+    return false;
+}
+
+/* By how much memory was slower than it has been, all the time that this timing took; 0: it was not. */
+static double find_slowdown(const session *s) {
+    double least_ns = s->bench->reference.least_ns;
+    return isfinite(s->reference_ns) && s->reference_ns > least_ns * (1 + BJ_TIMING_TOLERANCE)
+               ? s->reference_ns / least_ns - 1
+               : 0;
+}
+
+static void look_at_memory(session *s) {
+    if (has_cold(s))
+        s->reference_ns = fmin(s->reference_ns, bj_timer_read_reference(&s->bench->reference));
+}
+
 /* Whether there are samples enough, or no time for more. */
 static bj_status judge(session *s, bj_timing *timings, bool *enough, bj_error *error) {
     const bj_timing_request *request = s->request;
@@ -163,12 +184,17 @@ static bj_status judge(session *s, bj_timing *timings, bool *enough, bj_error *e
     bool out_of_time = spent_s > budget_s && (request->budget_s > 0 || s->count >= BJ_SAMPLES_USUAL);
     *enough = request->samples > 0 ? s->count >= request->samples
                                    : s->count >= BJ_SAMPLES_MOST || (s->count >= BJ_SAMPLES_LEAST && out_of_time);
+    /* Frames of memory differ, and the least of a few sets is a matter of luck: each set at least once. */
+    bool all_sets = s->count * s->calls * request->kernel_count >= s->run.plan.sets;
     if (request->samples > 0 || *enough || s->count < BJ_SAMPLES_USUAL || s->count < s->judge_at ||
-        now_ns - s->sampling_ns < least_ns)
+        now_ns - s->sampling_ns < least_ns || !all_sets)
         return BJ_OK;
     /* Resampling takes time that grows with the samples: not after each. */
     s->judge_at = s->count + s->count / 4 + 1;
-    return see_narrow(s, timings, enough, error);
+    look_at_memory(s);
+    BJ_TRY(see_narrow(s, timings, enough, error));
+    *enough = *enough && find_slowdown(s) == 0;
+    return BJ_OK;
 }
 
 static void remark(bj_timing *timing, const char *text) {
@@ -178,9 +204,7 @@ static void remark(bj_timing *timing, const char *text) {
 
 /* Whether lines can be dropped for comparison: cold operands, and one call is long beside the clock's step. */
 static bool can_compare(const session *s, const bj_timing *timings) {
-    bool any = false;
-    for (size_t i = 0; i < s->run.plan.operand_count; i++)
-        any = any || s->run.plan.operands[i].residency == BJ_RESIDENT_COLD;
+    bool any = has_cold(s);
     for (size_t k = 0; k < s->request->kernel_count; k++)
         any = any && timings[k].time_ns.value > s->bench->step_ns / BJ_FLUSHES_STEP;
     return any && bj_kernel_can_drop_lines() && s->bench->threads == 1 && !bj_timer_has_level(&s->run.plan);
@@ -289,6 +313,9 @@ static bj_status answer(session *s, bj_timing *timings, bj_answer *ratio, bj_err
         if (!isfinite(s->run.calls.sum))
             bj_kit_call_unstable(&timings[k].time_ns,
                                  "the kernel's results overflowed, and such numbers may take longer");
+        if (find_slowdown(s) > 0)
+            bj_kit_call_unstable(&timings[k].time_ns, "memory was %.0f%% slower all the while than at other times",
+                                 100 * find_slowdown(s));
         if (s->bench->flush_capped)
             remark(&timings[k], "the flush area could not grow for lack of memory");
     }
@@ -304,6 +331,7 @@ static bj_status time_once(session *s, bj_timing *timings, bj_answer *ratio, bj_
     s->count = s->judge_at = 0;
     BJ_TRY(choose_plan(s, error));
     s->sampling_ns = bj_platform_read_ns();
+    s->reference_ns = INFINITY;
     while (!enough) {
         BJ_TRY(take_samples(s, error));
         BJ_TRY(judge(s, timings, &enough, error));

@@ -43,8 +43,8 @@
 #define BJ_TIMING_TOLERANCE 0.05
 /* Area flush and line flush agree within this, or the answer says that they do not. */
 #define BJ_FLUSHES_AGREE 0.05
-/* They are compared where the clock's step is less than this share of a call: below what they may differ by. (Most of the
- * step is what a read costs, and that is taken off.) */
+/* They are compared where the clock's step is less than this share of a call: below what they may differ by. (Most of
+ * the step is what a read costs, and that is taken off.) */
 #define BJ_FLUSHES_STEP 0.03
 /* The witness may be off the profile's latency by this share. 20% off: neighbouring levels differ by 3 or more. */
 #define BJ_WITNESS_TOLERANCE 0.2

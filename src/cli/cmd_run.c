@@ -31,7 +31,9 @@ static void ignore_write_signals(void) {
 typedef struct {
     const bj_cli_arguments *arguments;
     const char *path;
-    bool quiet, resume, journal;
+    bool quiet, resume;
+    bool journal;      /* the output is a file, and holds what was done after each probe */
+    bj_output *output; /* NULL: standard output */
     bj_cli_save save;
     bj_run_plan plan;
     const bj_probe **order;
@@ -82,8 +84,10 @@ static bj_status choose_output(session *session, bool replace, bj_error *error) 
         session->path = session->save.unfinished;
     else if (session->path == NULL)
         session->path = BJ_PROFILE_HERE;
-    return bj_cli_check_output(session->path, replace || session->save.unfinished != NULL,
-                               "--force replaces it, --resume goes on with it", &session->journal, error);
+    BJ_TRY(bj_cli_open_journal(session->path, replace || session->save.unfinished != NULL,
+                               "--force replaces it, --resume goes on with it", &session->output, error));
+    session->journal = session->output != NULL && bj_base_output_is_file(session->output);
+    return BJ_OK;
 }
 
 static bj_status read_options(session *session, bj_error *error) {
@@ -253,7 +257,7 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_data_free_curves(&session->profile.curves);
     if (done && (!session->journal || drops)) {
         bj_error trouble;
-        bj_status written = bj_profile_write(&session->profile, session->path, &trouble);
+        bj_status written = bj_cli_write_profile(session->output, &session->profile, &trouble);
         if (written != BJ_OK)
             return bj_cli_fail(written, &trouble);
     }
@@ -288,7 +292,7 @@ static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
     bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
-    session->plan.output = session->journal ? session->path : NULL;
+    session->plan.output = session->journal ? session->output : NULL;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
     bj_cli_catch_signals();
@@ -332,6 +336,7 @@ static int run(const bj_cli_arguments *arguments) {
             session.machine->facts.cpus = session.all_cpus;
         session.machine->verbs->close(session.machine);
     }
+    bj_base_close_output(session.output);
     free(session.chosen_cpus);
     free(session.order);
     bj_cli_free_save(&session.save);

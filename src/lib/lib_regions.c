@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/output.h"
 #include "lib/lib.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */

@@ -225,21 +225,29 @@ static bj_status compress(const char *path, char **text, size_t *length, bj_erro
     return status;
 }
 
-bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
+bj_status bj_profile_write_output(const bj_profile *profile, bj_output *output, bj_error *error) {
+    const char *path = bj_base_output_path(output);
     char *text = NULL;
     size_t length = 0;
     bj_status status = bj_profile_to_json(profile, &text, &length, error);
     if (status == BJ_OK && bj_base_names_gzip(path))
         status = compress(path, &text, &length, error);
-    if (status == BJ_OK) {
-        bool standard_output = strcmp(path, "-") == 0;
-        /* The text goes past stdio's buffer: what is in it was printed before. */
-        if (standard_output && fflush(stdout) != 0)
-            status = bj_base_set_error(error, BJ_ERR_IO, "cannot write standard output");
-        else
-            status = bj_base_write_file_atomically(standard_output ? "/dev/stdout" : path, text, length, error);
-    }
+    if (status == BJ_OK)
+        status = bj_base_write_output(output, text, length, error);
     free(text);
+    return status;
+}
+
+bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
+    bool standard_output = strcmp(path, "-") == 0;
+    bj_output_rules rules = {.replace = true};
+    bj_output *output;
+    /* The text goes past stdio's buffer: what is in it was printed before. */
+    if (standard_output && fflush(stdout) != 0)
+        return bj_base_set_error(error, BJ_ERR_IO, "cannot write standard output");
+    BJ_TRY(bj_base_open_output(standard_output ? "/dev/stdout" : path, &rules, &output, error));
+    bj_status status = bj_profile_write_output(profile, output, error);
+    bj_base_close_output(output);
     return status;
 }
 

@@ -115,9 +115,8 @@ static bool take_progress(void *context, double fraction) {
 
 static bj_status write_journal(run_state *state, bj_error *error) {
     bj_status status = bj_runner_note_disturbance(&state->disturbance, state->profile, error);
-    const char *output = state->plan->output;
-    if (status == BJ_OK && output != NULL && strcmp(output, "-") != 0)
-        status = bj_profile_write(state->profile, output, error);
+    if (status == BJ_OK && state->plan->output != NULL)
+        status = bj_profile_write_output(state->profile, state->plan->output, error);
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/output.h"
 
 void bj_tune_name_kernel(const bj_tune_job *job, size_t n, char name[BJ_TUNE_NAME_ROOM]) {
     if (n > 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/output.h"
 #include "platform/library.h"
 #include "tune/verify.h"
 

@@ -226,7 +226,7 @@ static void follow_fork(void) {
 }
 
 static void write_at_exit(void) {
-    const char *pattern = getenv("BLACKJACK_REGIONS");
+    const char *pattern = secure_getenv("BLACKJACK_REGIONS");
     bool is_root = getpid() == arena->root;
     if (pattern == NULL || pattern[0] == 0)
         return;

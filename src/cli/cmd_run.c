@@ -36,6 +36,7 @@ typedef struct {
     bj_output *output; /* NULL: standard output */
     bj_cli_save save;
     bj_run_plan plan;
+    bool lacked; /* memory or threads, as a probe said */
     const bj_probe **order;
     size_t order_count;
     bj_machine *machine;
@@ -278,7 +279,7 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         if (record == NULL || record->status != BJ_ANSWER_FAILED)
             continue;
         bj_cli_complain("probe %s failed: %s", record->name, record->reason);
-        result = BJ_EXIT_FAILED;
+        result = session->lacked ? BJ_EXIT_RESOURCE : BJ_EXIT_FAILED;
     }
     if (!session->quiet)
         bj_cli_tell_headline(&session->profile);
@@ -293,6 +294,7 @@ static int measure(session *session) {
     bj_cli_progress progress;
     bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
     session->plan.output = session->journal ? session->output : NULL;
+    session->plan.lacked = &session->lacked;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
     bj_cli_catch_signals();
@@ -381,7 +383,7 @@ const bj_cli_command bj_cli_command_run = {
         "under its date, profile-YYYY-MM-DD-HHMMSS.json, five of them at most.\n"
         "\n"
         "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
-        "3 no permission or resource; 130 interrupted.",
+        "3 no permission or resource, also where a probe failed for want of memory; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .most_operands = (size_t)-1,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "runner/header.h"
 #include "runner/keys.h"
@@ -92,7 +93,14 @@ bj_status bj_cli_open_journal(const char *path, bool replace, const char *otherw
                        error);
 }
 
+/* What lacks something is not written over what is whole. */
+static bj_status check_memory(bj_error *error) {
+    return bj_base_take_no_memory() ? bj_base_set_error(error, BJ_ERR_RESOURCE, "out of memory: nothing is written")
+                                    : BJ_OK;
+}
+
 bj_status bj_cli_write_output(bj_output *output, const char *text, size_t length, bj_error *error) {
+    BJ_TRY(check_memory(error));
     if (output != NULL)
         return bj_base_write_output(output, text, length, error);
     fwrite(text, 1, length, stdout); /* main looks for errors of the stream */
@@ -100,6 +108,7 @@ bj_status bj_cli_write_output(bj_output *output, const char *text, size_t length
 }
 
 bj_status bj_cli_write_profile(bj_output *output, const bj_profile *profile, bj_error *error) {
+    BJ_TRY(check_memory(error));
     return output != NULL ? bj_profile_write_output(profile, output, error) : bj_profile_write(profile, "-", error);
 }
 

@@ -6,13 +6,17 @@
 
 #include "base/file.h"
 #include "base/gzip.h"
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 
 /* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
 static bj_status append_structured(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     json_error_t problem;
-    json_t *value = json_loads(answer->structured, JSON_REJECT_DUPLICATES, &problem);
+    json_t *value = bj_json_load(answer->structured, strlen(answer->structured), &problem);
+    if (value == NULL && bj_base_take_no_memory())
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: out of memory", answer->key);
     if (value == NULL)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s: value is not JSON: %s", answer->key, problem.text);
     bj_json_append_value(json, value);

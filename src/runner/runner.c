@@ -211,6 +211,8 @@ static bj_status question_probe(run_state *state, const bj_probe *probe, bj_curv
             goto done;
         }
         *outcome = outcome_of(measured);
+        if (measured == BJ_ERR_RESOURCE && state->plan->lacked != NULL)
+            *state->plan->lacked = true;
         if (measured != BJ_OK && trouble->text[0] == '\0')
             (void)bj_base_set_error(trouble, measured, "the measurement failed");
     }

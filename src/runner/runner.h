@@ -39,6 +39,7 @@ typedef struct {
     size_t message_most;
     bool on_request;   /* count 0: those that run only where they are named, too */
     int cpu;           /* OS number, one of the machine's */
+    bool *lacked;      /* set where a probe failed for want of memory or threads; may be NULL */
     bj_output *output; /* the profile is journalled there, at first without answers; NULL: it is not */
     /* So many times every probe measures one round more after all have run, then all is analysed again; 0: none. */
     unsigned late_rounds;

@@ -1,6 +1,7 @@
 /* A simulated machine behind the seam: opening, arenas and clock. Walks are in sim_walks.c, streams in sim_streams.c,
  * bouncing lines in sim_bounce.c, chains and live variables in sim_chains.c, crowds in sim_crowd.c. */
 #include "machine/sim/sim_machine.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
                                  bytes);
     bj_arena *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated arena");
+        return bj_base_lack_memory(error, "no memory for a simulated arena");
     made->bytes = bytes;
     made->node = bj_sim_node_of(self->spec, position);
     uint64_t seed = bj_random_mix(bj_random_mix(self->seed, SEED_ARENAS), self->arenas_opened++);

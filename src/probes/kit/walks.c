@@ -1,4 +1,5 @@
 #include "probes/kit/walks.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ bj_status bj_kit_reserve_places(bj_rounds *rounds, size_t count, bj_error *error
     rounds->places_room = 0;
     rounds->places = malloc(count * sizeof *rounds->places);
     if (rounds->places == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", count);
+        return bj_base_lack_memory(error, "no memory for a walk of %zu places", count);
     rounds->places_room = count;
     return BJ_OK;
 }

@@ -17,6 +17,7 @@
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
 #include "profile/places.h"
+#include "runner/former.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
@@ -200,7 +201,7 @@ static bj_status check_former(const session *session, bj_error *error) {
     if (profile->run.cpu_measured != session->plan.cpu)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was measured on cpu %d, cannot go on with cpu %d",
                                  session->path, profile->run.cpu_measured, session->plan.cpu);
-    return BJ_OK;
+    return bj_runner_check_former(session->machine, profile, true, session->path, error);
 }
 
 /* Where the profile goes and how much we print has nothing to do with what was measured. */

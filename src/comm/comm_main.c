@@ -17,6 +17,7 @@
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
 #include "profile/places.h"
+#include "runner/former.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
@@ -114,7 +115,8 @@ static bj_status prepare_profile(session *session, bj_error *error) {
     if (strcmp(session->profile.run.machine, machine->facts.where) != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: is of machine '%.60s', cannot add '%.60s'",
                                  session->path, session->profile.run.machine, machine->facts.where);
-    return BJ_OK;
+    /* A launcher may bind us to fewer cpus than the node's profile had. */
+    return bj_runner_check_former(machine, &session->profile, false, session->path, error);
 }
 
 static void announce(const session *session) {
@@ -268,6 +270,8 @@ static int run_merge(session *session) {
         }
         bj_profile_init(&other);
         status = bj_profile_read(arguments->operands[i], &other, &error);
+        if (status == BJ_OK)
+            status = bj_runner_check_same_host(&session->profile, &other, arguments->operands[i], &error);
         if (status == BJ_OK)
             status = bj_comm_merge(&other, arguments->operands[i], &session->profile, &error);
         bj_profile_free(&other);

@@ -23,6 +23,8 @@ typedef struct {
     char reason[240];
     unsigned runs;        /* whole runs of it that are merged; 1 is not written */
     unsigned late_rounds; /* of all of them; 0 is not written */
+    char measured[32];    /* when its first run ended, as `created`; empty is not written, nor is the next */
+    char version[32];     /* of the program that measured it */
 } bj_probe_record;
 
 typedef struct {
@@ -52,6 +54,7 @@ typedef struct {
     } run;
     struct {
         char os[128], cpu[128], huge_pages[32];
+        uint64_t page_bytes; /* 0: not known, and not written */
         int *cpus_allowed;
         size_t cpus_allowed_count;
         uint64_t memory_bytes;

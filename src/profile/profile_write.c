@@ -194,6 +194,10 @@ static void append_probes(bj_json_text *json, const bj_profile *profile) {
             bj_json_append_u64_member(json, "runs", record->runs);
         if (record->late_rounds > 0)
             bj_json_append_u64_member(json, "late_rounds", record->late_rounds);
+        if (record->measured[0] != '\0')
+            bj_json_append_text_member(json, "measured", record->measured);
+        if (record->version[0] != '\0')
+            bj_json_append_text_member(json, "version", record->version);
         bj_json_append(json, "}");
     }
     bj_json_append(json, profile->probe_count > 0 ? "\n  }" : "}");

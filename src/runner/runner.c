@@ -11,6 +11,7 @@
 #include "platform/limits.h"
 #include "runner/disturbance.h"
 #include "runner/filing.h"
+#include "runner/header.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
 
@@ -247,6 +248,7 @@ static bj_status file_probe(run_state *state, const bj_probe *probe, const bj_cu
         record->seconds = bj_data_round_number(seconds, BJ_ANSWER_DIGITS);
         record->runs = state->step.run + 1;
         record->late_rounds = 0;
+        bj_runner_date_record(state->machine, record);
     }
     return status;
 }

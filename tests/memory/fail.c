@@ -11,6 +11,7 @@
  * are in FAIL_REFERENCE.out, .err, .file and FAIL_STATUS); or exit status 3 with one line of error, and FAIL_FILE
  * untouched. What is wrong is told in FAIL_REPORT, and at the end how many were tried. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
@@ -240,6 +241,8 @@ static bool fails(void) {
     bool is_new_site = is_new(find_site(places));
     bool failed = (state.count <= state.first || is_new_site) && places[0] != 0 && try_failure(places);
     state.is_busy = false;
+    if (failed)
+        errno = ENOMEM;
     return failed;
 }
 

@@ -1,11 +1,12 @@
 /* A simulated machine behind the seam: opening, arenas and clock. Walks are in sim_walks.c, streams in sim_streams.c,
  * bouncing lines in sim_bounce.c, chains and live variables in sim_chains.c, crowds in sim_crowd.c. */
 #include "machine/sim/sim_machine.h"
-#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
 

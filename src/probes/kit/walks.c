@@ -1,8 +1,9 @@
 #include "probes/kit/walks.h"
-#include "base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/memory.h"
 
 /* Walks of up to so many places take less time than to build: more repetitions of them cost nothing, and the private
  * caches that they may fit in are small enough for every passing disturbance to be seen. */

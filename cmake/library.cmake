@@ -11,7 +11,8 @@ target_include_directories(bj_lib PRIVATE include src ${PROJECT_BINARY_DIR}/gene
 add_library(libblackjack SHARED $<TARGET_OBJECTS:bj_lib>)
 target_include_directories(libblackjack INTERFACE include)
 target_link_libraries(libblackjack PRIVATE bj_core)
-target_link_options(libblackjack PRIVATE -Wl,--version-script=${BJ_MAP})
+# It stays once it is loaded: jansson calls into it as long as the process lives (src/base/json_memory.c).
+target_link_options(libblackjack PRIVATE -Wl,--version-script=${BJ_MAP} -Wl,-z,nodelete)
 if(NOT BJ_SANITIZERS) # the sanitizers' runtime is in the program
   target_link_options(libblackjack PRIVATE -Wl,--no-undefined)
 endif()

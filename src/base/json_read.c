@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 size_t bj_json_skip_string(const char *text, size_t length, size_t at) {
@@ -113,9 +114,11 @@ bj_status bj_json_parse(const bj_json_place *at, const char *what, const char *t
     bj_json_size size = bj_json_measure(text, length);
     BJ_TRY(check_size(at, &size, most));
     json_error_t trouble;
-    *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &trouble);
+    *root = bj_json_load(text, length, &trouble);
     if (*root != NULL)
         return BJ_OK;
+    if (bj_base_take_no_memory())
+        return bj_base_set_error(at->error, BJ_ERR_RESOURCE, "%.120s: out of memory", at->file);
     (void)bj_base_set_error(at->error, BJ_ERR_INPUT, "%.120s: line %d, column %d: expected JSON: %s", at->file,
                             trouble.line, trouble.column, trouble.text);
     return make_line(at->error);

@@ -23,6 +23,13 @@ bj_json_size bj_json_measure(const char *text, size_t length);
 /* Behind the string whose opening quote is at `at`; `length` where it does not end. */
 size_t bj_json_skip_string(const char *text, size_t length, size_t at);
 
+/* From now on a failed allocation of jansson, of whatever it reads or builds, is noted (base/memory.h). Reading does it
+ * by itself. */
+void bj_json_watch_memory(void);
+/* NULL: it is not JSON, as `trouble` says, or has a name twice; or memory ran out, which is noted. */
+json_t *bj_json_load(const char *text, size_t length, json_error_t *trouble);
+json_t *bj_json_load_value(const char *text);
+
 /* Where in a file we are, as in "caches[1].ways". */
 typedef struct {
     const char *file;

@@ -70,6 +70,8 @@ bool bj_cli_await_reader(int patience_ms);
 /* One line "blackjack: …" on standard error. */
 void bj_cli_complain(const char *format, ...) BJ_PRINTF(1, 2);
 int bj_cli_exit_status(bj_status status);
+/* Where 1 means "different": 2, or 3 for want of memory. */
+int bj_cli_trouble_status(bj_status status);
 /* Says the error and returns the exit status that goes with it. */
 int bj_cli_fail(bj_status status, const bj_error *error);
 

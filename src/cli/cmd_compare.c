@@ -85,7 +85,7 @@ static int run(const bj_cli_arguments *given) {
     int result = comparison.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
-        result = BJ_EXIT_USAGE; /* as of diff: 1 would mean different */
+        result = bj_cli_trouble_status(status); /* as of diff: 1 would mean different */
     }
     bj_report_free_comparison(&comparison);
     free_side(&a);
@@ -119,7 +119,7 @@ const bj_cli_command bj_cli_command_compare = {
                "them is in the intervals: 'compare a*.json -- b*.json'.\n"
                "\n"
                "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is\n"
-               "nothing to compare.",
+               "nothing to compare; 3 out of memory.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 0,

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/values.h"
@@ -99,13 +98,6 @@ static bj_status read_options(const bj_cli_arguments *arguments, bj_emit_request
     return read_product(arguments, options, error);
 }
 
-static bj_status write_text(const char *path, const char *text, size_t length, bj_error *error) {
-    if (strcmp(path, "-") != 0)
-        return bj_base_write_file_atomically(path, text, length, error);
-    fwrite(text, 1, length, stdout); /* main looks for errors of the stream */
-    return BJ_OK;
-}
-
 static const char *name_probe(const char *key) {
     for (size_t i = 0; i < bj_probe_count; i++)
         if (bj_runner_find_key(bj_probes[i], key) != NULL)
@@ -133,7 +125,8 @@ static void tell_notes(const bj_emit_request *request) {
 }
 
 static int run(const bj_cli_arguments *arguments) {
-    const char *output = bj_cli_find_value(arguments, "output");
+    const char *target = bj_cli_find_value(arguments, "output");
+    bj_output *output = NULL;
     bj_error error;
     bj_profile profile;
     bj_emit_notes notes = {0};
@@ -142,19 +135,21 @@ static int run(const bj_cli_arguments *arguments) {
     size_t length = 0;
     const char *path = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
     bj_profile_init(&profile);
-    if (output == NULL)
-        output = "-";
+    if (target == NULL)
+        target = "-";
     bj_status status = read_options(arguments, &request, &error);
     if (status == BJ_OK)
-        status = bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
+        status =
+            bj_cli_open_output(target, bj_cli_is_given(arguments, "force"), "--force replaces it", &output, &error);
     if (status == BJ_OK)
         status = bj_profile_read_default(path, &profile, NULL, &error);
     if (status == BJ_OK)
         status = bj_emit_to_text(&request, &text, &length, &error);
     if (status == BJ_OK)
-        status = write_text(output, text, length, &error);
+        status = bj_cli_write_output(output, text, length, &error);
     if (status == BJ_OK)
         tell_notes(&request);
+    bj_base_close_output(output);
     bj_emit_free_notes(&notes);
     free(text);
     bj_profile_free(&profile);

@@ -37,11 +37,16 @@ static bj_status add_file(bj_fleet *fleet, const char *folder, const char *name,
 /* One file that cannot be read must not hide what thousands of others say. */
 static bj_status read_folder(bj_fleet *fleet, const char *folder, bj_error *error) {
     struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, choose_profiles, alphasort);
     size_t unread = 0;
     bj_status status = BJ_OK;
-    if (count < 0)
-        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: cannot read the folder: %s", folder, strerror(errno));
+    DIR *readable = opendir(folder);
+    if (readable == NULL)
+        return bj_base_set_error(error, errno == ENOMEM || errno == EMFILE ? BJ_ERR_RESOURCE : BJ_ERR_INPUT,
+                                 "%.200s: cannot read the folder: %s", folder, strerror(errno));
+    closedir(readable);
+    int count = scandir(folder, &entries, choose_profiles, alphasort);
+    if (count < 0) /* and its errno is no help */
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: no memory to list the folder", folder);
     for (int i = 0; i < count; i++) {
         if (status == BJ_OK || status == BJ_ERR_INPUT)
             status = add_file(fleet, folder, entries[i]->d_name, error);
@@ -92,7 +97,7 @@ static int run(const bj_cli_arguments *arguments) {
     int result = fleet.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
-        result = BJ_EXIT_USAGE; /* as of compare: 1 would mean different */
+        result = bj_cli_trouble_status(status); /* as of compare: 1 would mean different */
     }
     bj_fleet_free(&fleet);
     return result;

@@ -4,20 +4,20 @@
 #include "runner/runner.h"
 
 static int run(const bj_cli_arguments *arguments) {
-    const char *output = bj_cli_find_value(arguments, "output");
+    const char *target = bj_cli_find_value(arguments, "output");
+    bj_output *output;
     bj_error error;
     bj_profile profile;
     bj_profile_init(&profile);
-    if (output == NULL)
-        output = "-";
-    bj_status status =
-        bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
+    bj_status status = bj_cli_open_output(target != NULL ? target : "-", bj_cli_is_given(arguments, "force"),
+                                          "--force replaces it", &output, &error);
     if (status == BJ_OK)
         status = bj_profile_read(arguments->operands[0], &profile, &error);
     if (status == BJ_OK)
         status = bj_runner_reanalyse(&profile, &error);
     if (status == BJ_OK)
-        status = bj_profile_write(&profile, output, &error);
+        status = bj_cli_write_profile(output, &profile, &error);
+    bj_base_close_output(output);
     bj_profile_free(&profile);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }

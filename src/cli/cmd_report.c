@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "bj_build.h"
 #include "cli/cli.h"
 #include "cli/values.h"
@@ -28,34 +27,29 @@ static bj_status make_page(const bj_document *files, size_t count, char **text, 
     return status;
 }
 
-static bj_status write_page(const char *path, const char *text, size_t length, bj_error *error) {
-    if (strcmp(path, "-") != 0)
-        return bj_base_write_file_atomically(path, text, length, error);
-    fwrite(text, 1, length, stdout); /* main looks for errors of the stream */
-    return BJ_OK;
-}
-
 static int run(const bj_cli_arguments *arguments) {
-    const char *output = bj_cli_find_value(arguments, "output");
+    const char *path = bj_cli_find_value(arguments, "output");
     bj_document files[MOST_FILES] = {{0}};
     size_t count = arguments->operand_count > 0 ? arguments->operand_count : 1, read = 0;
     char *text = NULL;
     size_t length = 0;
     bj_error error;
-    if (output == NULL)
-        output = "blackjack-report.html";
+    bj_output *output;
+    if (path == NULL)
+        path = "blackjack-report.html";
     bj_status status =
-        bj_cli_check_output(output, bj_cli_is_given(arguments, "force"), "--force replaces it", NULL, &error);
+        bj_cli_open_output(path, bj_cli_is_given(arguments, "force"), "--force replaces it", &output, &error);
     while (status == BJ_OK && read < count) {
-        const char *path = read < arguments->operand_count ? arguments->operands[read] : NULL;
-        status = bj_profile_read_document(path, &files[read++], &error);
+        const char *name = read < arguments->operand_count ? arguments->operands[read] : NULL;
+        status = bj_profile_read_document(name, &files[read++], &error);
     }
     if (status == BJ_OK)
         status = make_page(files, count, &text, &length, &error);
     if (status == BJ_OK)
-        status = write_page(output, text, length, &error);
-    if (status == BJ_OK && strcmp(output, "-") != 0 && !bj_cli_is_given(arguments, "quiet"))
-        bj_cli_complain("the page is in %s; any browser opens it, no network is needed", output);
+        status = bj_cli_write_output(output, text, length, &error);
+    if (status == BJ_OK && output != NULL && !bj_cli_is_given(arguments, "quiet"))
+        bj_cli_complain("the page is in %s; any browser opens it, no network is needed", path);
+    bj_base_close_output(output);
     for (size_t i = 0; i < read; i++)
         bj_profile_free_document(&files[i]);
     free(text);

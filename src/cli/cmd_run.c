@@ -17,6 +17,7 @@
 #include "cli/values.h"
 #include "machine/native/native_compiler.h"
 #include "profile/places.h"
+#include "runner/former.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
@@ -31,9 +32,12 @@ static void ignore_write_signals(void) {
 typedef struct {
     const bj_cli_arguments *arguments;
     const char *path;
-    bool quiet, resume, journal;
+    bool quiet, resume;
+    bool journal;      /* the output is a file, and holds what was done after each probe */
+    bj_output *output; /* NULL: standard output */
     bj_cli_save save;
     bj_run_plan plan;
+    bool lacked; /* memory or threads, as a probe said */
     const bj_probe **order;
     size_t order_count;
     bj_machine *machine;
@@ -82,8 +86,10 @@ static bj_status choose_output(session *session, bool replace, bj_error *error) 
         session->path = session->save.unfinished;
     else if (session->path == NULL)
         session->path = BJ_PROFILE_HERE;
-    return bj_cli_check_output(session->path, replace || session->save.unfinished != NULL,
-                               "--force replaces it, --resume goes on with it", &session->journal, error);
+    BJ_TRY(bj_cli_open_journal(session->path, replace || session->save.unfinished != NULL,
+                               "--force replaces it, --resume goes on with it", &session->output, error));
+    session->journal = session->output != NULL && bj_base_output_is_file(session->output);
+    return BJ_OK;
 }
 
 static bj_status read_options(session *session, bj_error *error) {
@@ -195,7 +201,7 @@ static bj_status check_former(const session *session, bj_error *error) {
     if (profile->run.cpu_measured != session->plan.cpu)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: was measured on cpu %d, cannot go on with cpu %d",
                                  session->path, profile->run.cpu_measured, session->plan.cpu);
-    return BJ_OK;
+    return bj_runner_check_former(session->machine, profile, true, session->path, error);
 }
 
 /* Where the profile goes and how much we print has nothing to do with what was measured. */
@@ -253,7 +259,7 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_data_free_curves(&session->profile.curves);
     if (done && (!session->journal || drops)) {
         bj_error trouble;
-        bj_status written = bj_profile_write(&session->profile, session->path, &trouble);
+        bj_status written = bj_cli_write_profile(session->output, &session->profile, &trouble);
         if (written != BJ_OK)
             return bj_cli_fail(written, &trouble);
     }
@@ -274,7 +280,7 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         if (record == NULL || record->status != BJ_ANSWER_FAILED)
             continue;
         bj_cli_complain("probe %s failed: %s", record->name, record->reason);
-        result = BJ_EXIT_FAILED;
+        result = session->lacked ? BJ_EXIT_RESOURCE : BJ_EXIT_FAILED;
     }
     if (!session->quiet)
         bj_cli_tell_headline(&session->profile);
@@ -288,7 +294,8 @@ static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
     bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
-    session->plan.output = session->journal ? session->path : NULL;
+    session->plan.output = session->journal ? session->output : NULL;
+    session->plan.lacked = &session->lacked;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
     bj_cli_catch_signals();
@@ -332,6 +339,7 @@ static int run(const bj_cli_arguments *arguments) {
             session.machine->facts.cpus = session.all_cpus;
         session.machine->verbs->close(session.machine);
     }
+    bj_base_close_output(session.output);
     free(session.chosen_cpus);
     free(session.order);
     bj_cli_free_save(&session.save);
@@ -376,7 +384,7 @@ const bj_cli_command bj_cli_command_run = {
         "under its date, profile-YYYY-MM-DD-HHMMSS.json, five of them at most.\n"
         "\n"
         "Exit status: 0 done; 1 some probe failed (the profile says which); 2 wrong usage or bad input;\n"
-        "3 no permission or resource; 130 interrupted.",
+        "3 no permission or resource, also where a probe failed for want of memory; 130 interrupted.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .most_operands = (size_t)-1,

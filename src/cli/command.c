@@ -53,6 +53,10 @@ void bj_cli_complain(const char *format, ...) {
         fprintf(stderr, "blackjack: %s\n", line);
 }
 
+int bj_cli_trouble_status(bj_status status) {
+    return status == BJ_ERR_RESOURCE ? BJ_EXIT_RESOURCE : BJ_EXIT_USAGE;
+}
+
 int bj_cli_exit_status(bj_status status) {
     switch (status) {
     case BJ_OK:

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "bj_build.h"
 #include "cli/cli.h"
 
@@ -34,7 +36,10 @@ static int run_command(const bj_cli_command *command, int count, char **words) {
     bj_status status = bj_cli_parse_arguments(command, count, words, &arguments, &error);
     int result = status == BJ_OK ? command->run(&arguments) : bj_cli_fail(status, &error);
     bj_cli_free_arguments(&arguments);
-    return result;
+    if (result == BJ_EXIT_RESOURCE || !bj_base_take_no_memory())
+        return result;
+    bj_cli_complain("out of memory: what was printed may lack something");
+    return BJ_EXIT_RESOURCE;
 }
 
 static int dispatch(int count, char **words) {
@@ -52,6 +57,7 @@ static int dispatch(int count, char **words) {
 
 int main(int count, char **words) {
     occupy_standard_streams();
+    bj_json_watch_memory();
     /* Only the character set: numbers have a decimal point everywhere. */
     setlocale(LC_CTYPE, "");
     int result = dispatch(count, words);

@@ -16,13 +16,15 @@ static bool is_same_file(const char *a, const char *b) {
 
 bj_status bj_cli_prepare_save(const bj_cli_arguments *arguments, const char *output, bj_cli_save *save,
                               bj_error *error) {
-    bool is_file;
+    bj_output *place;
     *save = (bj_cli_save){0};
     if (!bj_cli_is_given(arguments, "save"))
         return BJ_OK;
     BJ_TRY(bj_profile_name_kept(&save->kept, error));
     BJ_TRY(bj_profile_make_folder(save->kept, error));
-    BJ_TRY(bj_cli_check_output(save->kept, true, "", &is_file, error));
+    BJ_TRY(bj_cli_open_output(save->kept, true, NULL, &place, error));
+    bool is_file = place != NULL && bj_base_output_is_file(place);
+    bj_base_close_output(place);
     if (!is_file)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: is no file that --save could keep a profile in",
                                  save->kept);

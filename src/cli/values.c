@@ -1,16 +1,13 @@
 #include "cli/values.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "runner/header.h"
 #include "runner/keys.h"
@@ -73,42 +70,46 @@ bj_status bj_cli_read_probe(const char *name, const bj_probe **probe, bj_error *
     return bj_base_set_error(error, BJ_ERR_USAGE, "no probe '%.60s'%s; see 'blackjack list'", name, guess.text);
 }
 
-static bj_status refuse_output(const char *path, int number, bj_error *error) {
-    bool permission = number == EACCES || number == EPERM || number == EROFS;
-    return bj_base_set_error(error, permission ? BJ_ERR_PERMISSION : BJ_ERR_IO, "%.200s: cannot write: %s", path,
-                             strerror(number));
-}
-
 /* A file is replaced by renaming, so its folder must take new files. Only trying tells, on every file system and for
  * every user; with several times the size of a profile of all probes (0.4 MB). */
 enum { TRIAL_BYTES = 2 * 1024 * 1024 };
 
-bj_status bj_cli_check_output(const char *path, bool replace, const char *otherwise, bool *is_file, bj_error *error) {
-    struct stat about;
-    bool unused;
-    is_file = is_file != NULL ? is_file : &unused;
-    *is_file = false;
-    if (strcmp(path, "-") == 0 || bj_base_is_stream(path)) /* wherever it leads, it was asked for */
+static bj_status open_output(const char *path, bj_output_rules rules, bj_output **output, bj_error *error) {
+    *output = NULL;
+    if (strcmp(path, "-") == 0)
         return BJ_OK;
-    if (stat(path, &about) != 0) {
-        *is_file = true;
-        return errno == ENOENT ? bj_base_prepare_path(path, TRIAL_BYTES, error) : refuse_output(path, errno, error);
-    }
-    if (S_ISDIR(about.st_mode))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: is a folder, expected a file", path);
-    if (S_ISFIFO(about.st_mode))
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: is a named pipe; use '-' and redirect standard output",
-                                 path);
-    if (!S_ISREG(about.st_mode))
-        return BJ_OK; /* a device: written once, at the end */
-    if (!replace)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; %s", path, otherwise);
-    *is_file = true;
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return refuse_output(path, errno, error);
-    close(file);
-    return bj_base_prepare_path(path, TRIAL_BYTES, error);
+    rules.trial_bytes = TRIAL_BYTES;
+    return bj_base_open_output(path, &rules, output, error);
+}
+
+bj_status bj_cli_open_output(const char *path, bool replace, const char *otherwise, bj_output **output,
+                             bj_error *error) {
+    return open_output(path, (bj_output_rules){.replace = replace, .otherwise = otherwise}, output, error);
+}
+
+bj_status bj_cli_open_journal(const char *path, bool replace, const char *otherwise, bj_output **output,
+                              bj_error *error) {
+    return open_output(path, (bj_output_rules){.replace = replace, .otherwise = otherwise, .is_alone = true}, output,
+                       error);
+}
+
+/* What lacks something is not written over what is whole. */
+static bj_status check_memory(bj_error *error) {
+    return bj_base_take_no_memory() ? bj_base_set_error(error, BJ_ERR_RESOURCE, "out of memory: nothing is written")
+                                    : BJ_OK;
+}
+
+bj_status bj_cli_write_output(bj_output *output, const char *text, size_t length, bj_error *error) {
+    BJ_TRY(check_memory(error));
+    if (output != NULL)
+        return bj_base_write_output(output, text, length, error);
+    fwrite(text, 1, length, stdout); /* main looks for errors of the stream */
+    return BJ_OK;
+}
+
+bj_status bj_cli_write_profile(bj_output *output, const bj_profile *profile, bj_error *error) {
+    BJ_TRY(check_memory(error));
+    return output != NULL ? bj_profile_write_output(profile, output, error) : bj_profile_write(profile, "-", error);
 }
 
 bool bj_cli_is_file_name(const char *word) {

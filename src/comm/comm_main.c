@@ -17,6 +17,7 @@
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
 #include "profile/places.h"
+#include "runner/former.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
@@ -32,6 +33,7 @@ typedef struct {
     const bj_cli_arguments *arguments;
     const char *path;
     bool quiet, journal, resume;
+    bj_output *output; /* NULL: standard output, or not ours to write */
     bj_run_plan plan;
     size_t sizes[SIZES_MOST];
     bj_machine *machine;
@@ -96,8 +98,10 @@ static bj_status read_options(session *session, bj_error *error) {
         session->path = BJ_PROFILE_HERE;
     if (!is_first_rank())
         return BJ_OK;
-    return bj_cli_check_output(session->path, force || session->resume,
-                               "--force replaces it, --resume adds the messages to it", &session->journal, error);
+    BJ_TRY(bj_cli_open_journal(session->path, force || session->resume,
+                               "--force replaces it, --resume adds the messages to it", &session->output, error));
+    session->journal = session->output != NULL && bj_base_output_is_file(session->output);
+    return BJ_OK;
 }
 
 /* With --resume the file keeps its header: it is the profile of this node, with messages added. */
@@ -111,7 +115,8 @@ static bj_status prepare_profile(session *session, bj_error *error) {
     if (strcmp(session->profile.run.machine, machine->facts.where) != 0)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%.120s: is of machine '%.60s', cannot add '%.60s'",
                                  session->path, session->profile.run.machine, machine->facts.where);
-    return BJ_OK;
+    /* A launcher may bind us to fewer cpus than the node's profile had. */
+    return bj_runner_check_former(machine, &session->profile, false, session->path, error);
 }
 
 static void announce(const session *session) {
@@ -142,7 +147,7 @@ static int conclude(session *session, bj_status status, bj_error *error) {
     if (trouble[0] != '\0' && bj_strings_add(&session->profile.environment.warnings, trouble, &problem) != BJ_OK)
         bj_cli_complain("%s", problem.text);
     if ((status == BJ_OK || status == BJ_ERR_INTERRUPTED) && (!session->journal || trouble[0] != '\0')) {
-        bj_status written = bj_profile_write(&session->profile, session->path, &problem);
+        bj_status written = bj_cli_write_profile(session->output, &session->profile, &problem);
         if (written != BJ_OK)
             return bj_cli_fail(written, &problem);
     }
@@ -172,7 +177,7 @@ static int measure(session *session) {
         return bj_cli_fail(status, &error);
     announce(session);
     bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
-    session->plan.output = session->journal ? session->path : NULL;
+    session->plan.output = session->journal ? session->output : NULL;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
     status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
@@ -192,14 +197,16 @@ static bj_status measure_node(session *session, const char *folder, bj_error *er
     snprintf(path, sizeof path, "%.400s/%.100s.json", folder, bj_comm_host_name());
     plan.probes = NULL;
     plan.probe_count = 0;
-    plan.output = path;
     BJ_TRY(bj_runner_open_machine("native", plan.seed, &machine, error));
     plan.cpu = machine->facts.cpus[0];
     plan.late_rounds = bj_runner_count_late_rounds(plan.effort);
     bj_profile_init(&profile);
-    bj_status status = bj_runner_fill_header(machine, &plan, &profile, error);
+    bj_status status = bj_cli_open_journal(path, true, NULL, &plan.output, error);
+    if (status == BJ_OK)
+        status = bj_runner_fill_header(machine, &plan, &profile, error);
     if (status == BJ_OK)
         status = bj_runner_run(machine, &plan, &profile, error);
+    bj_base_close_output(plan.output);
     bj_profile_free(&profile);
     machine->verbs->close(machine);
     return status;
@@ -264,13 +271,15 @@ static int run_merge(session *session) {
         bj_profile_init(&other);
         status = bj_profile_read(arguments->operands[i], &other, &error);
         if (status == BJ_OK)
+            status = bj_runner_check_same_host(&session->profile, &other, arguments->operands[i], &error);
+        if (status == BJ_OK)
             status = bj_comm_merge(&other, arguments->operands[i], &session->profile, &error);
         bj_profile_free(&other);
     }
     if (status == BJ_OK)
         status = bj_runner_reanalyse(&session->profile, &error);
     if (status == BJ_OK)
-        status = bj_profile_write(&session->profile, session->path, &error);
+        status = bj_cli_write_profile(session->output, &session->profile, &error);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }
 
@@ -298,6 +307,7 @@ static int run(const bj_cli_arguments *arguments) {
     }
     if (session.machine != NULL)
         session.machine->verbs->close(session.machine);
+    bj_base_close_output(session.output);
     bj_profile_free(&session.profile);
     return result;
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
+#include "base/text_stream.h"
 #include "data/number.h"
 
 #define BJ_EMITTER(name) extern const bj_emitter bj_emitter_##name;
@@ -235,8 +237,6 @@ void bj_emit_free_notes(bj_emit_notes *notes) {
 /* --strict is about what the format is made for: a hashed cache has no ways, and never will. */
 static bj_status check_notes(const bj_emit_request *request, bj_error *error) {
     const bj_emit_notes *notes = request->notes;
-    if (notes->no_memory)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for what is left out");
     if (!request->options.strict || notes->left_out.count == 0)
         return BJ_OK;
     return bj_base_set_error(error, BJ_ERR_FAILED, "%s, with --strict: %.330s%s", request->emitter->name,
@@ -244,14 +244,16 @@ static bj_status check_notes(const bj_emit_request *request, bj_error *error) {
 }
 
 bj_status bj_emit_to_text(const bj_emit_request *request, char **text, size_t *length, bj_error *error) {
+    bj_text_stream stream;
     *text = NULL;
-    FILE *out = open_memstream(text, length);
-    if (out == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to write into");
-    bj_status status = request->emitter->emit(request, out, error);
-    bool failed = ferror(out) != 0;
-    if ((fclose(out) != 0 || failed) && status == BJ_OK)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory to write into");
+    BJ_TRY(bj_base_open_text_stream(&stream, error));
+    bj_status status = request->emitter->emit(request, stream.out, error);
+    bj_error trouble;
+    bj_status closed = bj_base_close_text_stream(&stream, text, length, &trouble);
+    if (closed == BJ_OK && (request->notes->no_memory || bj_base_take_no_memory()))
+        closed = bj_base_set_error(&trouble, BJ_ERR_RESOURCE, "%s: out of memory", request->emitter->name);
+    if (closed != BJ_OK) /* whatever else was found wrong may come from that */
+        status = bj_base_set_error(error, closed, "%s", trouble.text);
     if (status == BJ_OK)
         status = check_notes(request, error);
     if (status != BJ_OK) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "emit/emit.h"
 #include "emit/hwloc_objects.h"
 
@@ -325,8 +326,11 @@ static void print_attribute(const xml_page *page, size_t index) {
 static void print_distances(const xml_page *page, size_t index) {
     size_t count = page->nodes->count, room = count * count * 24 + 1, used = 0;
     char *text = has_matrix(page, index) ? malloc(room) : NULL;
-    if (text == NULL)
+    if (text == NULL) {
+        if (has_matrix(page, index))
+            bj_base_note_no_memory();
         return;
+    }
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, room - used, "%zu ", i);
     fprintf(page->out,

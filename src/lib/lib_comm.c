@@ -1,4 +1,5 @@
 /* What a message costs, before it is sent. */
+#include "base/memory.h"
 #include "lib/lib.h"
 #include "profile/comm_layers.h"
 
@@ -11,8 +12,11 @@ bj_lib_result bj_lib_comm_estimate(const bj_lib_profile *profile, size_t layer, 
         return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "the profile has no comm.layers: blackjack-comm adds them");
     if (!bj_data_has_value(answer) || answer->structured == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "comm.layers: %s", answer->reason);
+    (void)bj_base_take_no_memory(); /* of what this thread did before */
     bj_status status =
         bj_profile_estimate_message(answer->structured, layer, (double)bytes, (double)at_once, &estimate, &trouble);
+    if (bj_base_take_no_memory())
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory to read comm.layers");
     if (status != BJ_OK)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "%s", trouble.text);
     *us = estimate.us;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "lib/lib.h"
 #include "profile/placement.h"
 
@@ -46,9 +47,12 @@ bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, size_t count, 
         return place_in_order(profile, count, cpus, "the profile has no topology.tree", error);
     if (tree->structured == NULL || !is_sure(NULL, tree))
         return place_in_order(profile, count, cpus, "topology.tree is not sure", error);
+    (void)bj_base_take_no_memory(); /* of what this thread did before */
     bj_status status =
         bj_profile_place_by_answers(&profile->whole, tree, how == BJ_LIB_PLACE_NEAR ? BJ_ORDER_NEAR : BJ_ORDER_SPREAD,
                                     count, is_sure, NULL, &placed, &(size_t){0}, &trouble);
+    if (bj_base_take_no_memory())
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory to read topology.tree");
     if (status == BJ_ERR_INPUT)
         return place_in_order(profile, count, cpus, trouble.text, error);
     if (status != BJ_OK)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/output.h"
 #include "bj_build.h"
 #include "lib/lib.h"
 #include "profile/places.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/output.h"
 #include "lib/lib.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */
@@ -226,7 +226,7 @@ static void follow_fork(void) {
 }
 
 static void write_at_exit(void) {
-    const char *pattern = getenv("BLACKJACK_REGIONS");
+    const char *pattern = secure_getenv("BLACKJACK_REGIONS");
     bool is_root = getpid() == arena->root;
     if (pattern == NULL || pattern[0] == 0)
         return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "bj_build.h"
 #include "lib/lib_regions.h"
 
@@ -106,9 +107,10 @@ static void write_head(FILE *out, const bj_region_arena *arena, uint64_t now, ui
 
 char *bj_inside_regions_to_json(bj_region_arena *arena, size_t *length) {
     char *text = NULL;
-    FILE *out = open_memstream(&text, length);
-    if (out == NULL)
+    bj_text_stream stream;
+    if (bj_base_open_text_stream(&stream, NULL) != BJ_OK)
         return NULL;
+    FILE *out = stream.out;
     uint64_t now = BJ_LIB_READ_COUNTER(), now_ns = bj_lib_read_clock();
     write_head(out, arena, now, now_ns);
     bj_region_record *record = __atomic_load_n(&arena->records, __ATOMIC_ACQUIRE);
@@ -117,10 +119,5 @@ char *bj_inside_regions_to_json(bj_region_arena *arena, size_t *length) {
         fputs(record->next != NULL ? ",\n" : "\n", out);
     }
     fputs(" ]}\n", out);
-    bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return bj_base_close_text_stream(&stream, &text, length, NULL) == BJ_OK ? text : NULL;
 }

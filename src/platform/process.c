@@ -198,7 +198,7 @@ bj_status bj_platform_run_processes(bj_process *processes, size_t count, const b
 }
 
 bj_status bj_platform_make_folder(char **path, bj_error *error) {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = secure_getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0')
         parent = "/tmp";
     size_t room = strlen(parent) + 32;

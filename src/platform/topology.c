@@ -1,7 +1,10 @@
 /* hwloc is asked in a child process, which hands over a flat table and is gone. In some virtual machines and
  * containers hwloc aborts or crashes while it loads, and prints its complaints on standard error; only the
  * process environment could silence it, which is not a library's to change. The child also takes the hopping
- * from cpu to cpu that hwloc does to ask each one, and all plugins that it opens. */
+ * from cpu to cpu that hwloc does to ask each one, and all plugins that it opens.
+ *
+ * hwloc loads plugins from folders that the environment names, also where the loader of a privileged program would not.
+ * So it sees next to nothing of ours, and with somebody else's rights it is not asked at all. */
 #include "platform/topology.h"
 
 #include <errno.h>
@@ -13,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -62,6 +66,19 @@ static bool send_view(int out, const view *seen) {
     return bj_base_write_all(out, (const char *)seen, sizeof *seen) == 0;
 }
 
+/* What is left names data, no code: another machine's description, which some containers come with. */
+static void scrub_environment(void) {
+    static const char *const kept[] = {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_THISSYSTEM"};
+    enum { KEPT = sizeof kept / sizeof kept[0] };
+    const char *values[KEPT];
+    for (size_t i = 0; i < KEPT; i++)
+        values[i] = getenv(kept[i]);
+    clearenv();
+    for (size_t i = 0; i < KEPT; i++)
+        if (values[i] != NULL)
+            setenv(kept[i], values[i], 1);
+}
+
 /* In the child: 0 when the table went out whole. */
 static int send_views(int out) {
     /* A crash here is expected on some machines; it must leave no core file and no message. */
@@ -74,6 +91,7 @@ static int send_views(int out) {
     static const int deadly[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGTERM};
     for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
         signal(deadly[i], SIG_DFL);
+    scrub_environment();
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0)
         return 1;
@@ -142,7 +160,7 @@ static void reap(pid_t child) {
 
 bj_topology *bj_platform_load_topology(void) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (getauxval(AT_SECURE) != 0 || pipe2(ends, O_CLOEXEC) != 0)
         return NULL;
     pid_t child = fork();
     if (child == 0)

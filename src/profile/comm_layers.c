@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/json_read.h"
+
 /* Of a list of [x, y, …], x ascending: y at x by straight lines; NaN: it is no such list. */
 static double interpolate(const json_t *points, double x) {
     size_t count = json_array_size(points);
@@ -27,7 +29,7 @@ static double interpolate(const json_t *points, double x) {
 
 bj_status bj_profile_estimate_message(const char *json, size_t layer, double bytes, double at_once,
                                       bj_comm_estimate *estimate, bj_error *error) {
-    json_t *layers = json_loads(json, 0, NULL);
+    json_t *layers = bj_json_load_value(json);
     const json_t *one = json_array_get(layers, layer), *scaling = json_object_get(one, "scaling");
     double us = interpolate(json_object_get(one, "curve"), bytes);
     double factor = at_once > 1 && json_array_size(scaling) > 0 ? interpolate(scaling, at_once) : 1;
@@ -44,7 +46,7 @@ bj_status bj_profile_estimate_message(const char *json, size_t layer, double byt
 }
 
 bool bj_profile_describe_layers(const char *json, char *text, size_t room) {
-    json_t *layers = json_loads(json, 0, NULL);
+    json_t *layers = bj_json_load_value(json);
     size_t used = 0, count = json_array_size(layers);
     for (size_t i = 0; i < count && used < room; i++) {
         const json_t *layer = json_array_get(layers, i);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/cpu_json.h"
 #include "profile/cpu_values.h"
 
@@ -44,7 +46,7 @@ static bj_status adopt_groups(bj_cpu_groups *groups, bj_cpu_node *node, bj_error
     node->children = calloc(groups->count + 1, sizeof *node->children);
     if (node->children == NULL) {
         bj_profile_free_cpu_groups(groups);
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu groups of cpus", groups->count);
+        return bj_base_lack_memory(error, "no memory for %zu groups of cpus", groups->count);
     }
     node->child_count = groups->count;
     for (size_t i = 0; i < groups->count; i++)
@@ -66,13 +68,13 @@ static bj_status read_levels(const char *key, const json_t *levels, bj_cpu_node 
     size_t count = json_array_size(levels);
     node->children = calloc(count + 1, sizeof *node->children);
     if (node->children == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu levels", count);
+        return bj_base_lack_memory(error, "no memory for %zu levels", count);
     node->child_count = count;
     for (size_t i = 0; i < count; i++) {
         bj_cpu_node *level = &node->children[i];
         level->cpus.items = calloc(1, sizeof *level->cpus.items);
         if (level->cpus.items == NULL)
-            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu levels", count);
+            return bj_base_lack_memory(error, "no memory for %zu levels", count);
         level->cpus.items[0] = (int)i;
         level->cpus.count = 1;
         BJ_TRY(read_groups(key, json_object_get(json_array_get(levels, i), "groups"), level, error));
@@ -87,7 +89,7 @@ static bj_status read_matrix(const char *key, const char *json, bj_cpu_node *nod
     node->cpus.items = calloc(1, sizeof *node->cpus.items);
     bj_status status = BJ_OK;
     if (node->cpus.items == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %s", key);
+        status = bj_base_lack_memory(error, "no memory for %s", key);
     else {
         node->cpus.items[0] = (int)matrix.values.count;
         node->cpus.count = 1;
@@ -100,7 +102,7 @@ static bj_status read_matrix(const char *key, const char *json, bj_cpu_node *nod
 /* Any value that puts cpus together, as nodes. */
 static bj_status read_any(const char *key, const char *json, bj_cpu_node *node, bj_error *error) {
     *node = (bj_cpu_node){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *value = bj_json_load_value(json);
     const json_t *levels = json_object_get(value, "levels");
     bj_status status;
     if (strncmp(key, "numa.", 5) == 0)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/cpu_json.h"
 
 /* For what is disjoint: which cpus were met. One byte a cpu, since the numbers are bounded. */
@@ -23,7 +25,7 @@ bj_status bj_profile_take_cpu_set(const char *key, const json_t *list, bj_cpu_se
         return refuse(error, key, "lists of cpu numbers");
     set->items = calloc(count, sizeof *set->items);
     if (set->items == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
+        return bj_base_lack_memory(error, "no memory for %zu cpus", count);
     set->count = count;
     for (size_t i = 0; i < count; i++) {
         const json_t *cpu = json_array_get(list, i);
@@ -40,7 +42,7 @@ bj_status bj_profile_take_cpu_matrix(const char *key, const json_t *rows, bj_cpu
         return refuse(error, key, "a matrix");
     matrix->cells = calloc(count * count, sizeof *matrix->cells);
     if (matrix->cells == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu rows", count);
+        return bj_base_lack_memory(error, "no memory for %zu rows", count);
     matrix->count = count;
     for (size_t i = 0; i < count * count; i++) {
         const json_t *row = json_array_get(rows, i / count), *cell = json_array_get(row, i % count);
@@ -113,7 +115,7 @@ static bj_status read_node(const char *key, const json_t *value, cpu_marks *mark
     if (status == BJ_OK && count > 0) {
         node->children = calloc(count, sizeof *node->children);
         if (node->children == NULL)
-            status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu nodes", count);
+            status = bj_base_lack_memory(error, "no memory for %zu nodes", count);
     }
     if (status == BJ_OK)
         node->child_count = count;
@@ -133,11 +135,11 @@ static bj_status read_node(const char *key, const json_t *value, cpu_marks *mark
 
 bj_status bj_profile_read_cpu_tree(const char *key, const char *json, bj_cpu_node *tree, bj_error *error) {
     *tree = (bj_cpu_node){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *value = bj_json_load_value(json);
     cpu_marks *marks = calloc(1, sizeof *marks);
     bj_status status;
     if (marks == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a tree of cpus");
+        status = bj_base_lack_memory(error, "no memory for a tree of cpus");
     else if (!json_is_object(value))
         status = refuse(error, key, "a tree of cpus");
     else
@@ -165,7 +167,7 @@ bj_status bj_profile_take_cpu_groups(const char *key, const json_t *value, const
     bj_cpu_set *items = calloc(count + 1, sizeof *items);
     bj_status status = BJ_OK;
     if (marks == NULL || items == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu groups of cpus", count);
+        status = bj_base_lack_memory(error, "no memory for %zu groups of cpus", count);
     else if (!json_is_array(value))
         status = refuse(error, key, "groups of cpus");
     *groups = (bj_cpu_groups){items, items != NULL ? count : 0};
@@ -183,7 +185,7 @@ bj_status bj_profile_take_cpu_groups(const char *key, const json_t *value, const
 
 bj_status bj_profile_read_cpu_groups(const char *key, const char *json, bj_cpu_groups *groups, bj_error *error) {
     *groups = (bj_cpu_groups){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *value = bj_json_load_value(json);
     bj_status status = bj_profile_take_cpu_groups(key, value, NULL, groups, error);
     json_decref(value);
     return status;

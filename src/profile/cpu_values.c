@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/cpu_json.h"
 
 /* More than any machine has, so that a wrong file is no reason to allocate much. */
@@ -15,14 +17,14 @@ static bj_status refuse(bj_error *error, const char *key, const char *what) {
 }
 
 static bj_status lack_memory(bj_error *error, const char *key) {
-    return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: no memory for it", key);
+    return bj_base_lack_memory(error, "%s: no memory for it", key);
 }
 
 /* ---- kinds */
 
 bj_status bj_profile_read_cpu_kinds(const char *key, const char *json, bj_cpu_kinds *kinds, bj_error *error) {
     *kinds = (bj_cpu_kinds){0};
-    json_t *list = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *list = bj_json_load_value(json);
     bj_status status = bj_profile_take_cpu_groups(key, list, "cpus", &kinds->cpus, error);
     size_t count = kinds->cpus.count;
     if (status == BJ_OK) {
@@ -79,7 +81,7 @@ static bj_status read_level(const char *key, const json_t *value, bj_contention_
 
 bj_status bj_profile_read_contention(const char *key, const char *json, bj_contention *contention, bj_error *error) {
     *contention = (bj_contention){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *value = bj_json_load_value(json);
     const json_t *levels = json_object_get(value, "levels");
     size_t count = json_array_size(levels);
     bj_status status = BJ_OK;
@@ -171,7 +173,7 @@ static bj_status read_nodes(const char *key, const json_t *value, const bj_cpu_n
 bj_status bj_profile_read_node_matrix(const char *key, const char *json, const bj_cpu_node *tree,
                                       bj_node_matrix *matrix, bj_error *error) {
     *matrix = (bj_node_matrix){0};
-    json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *value = bj_json_load_value(json);
     bj_status status = read_nodes(key, value, tree, matrix, error);
     json_decref(value);
     if (status != BJ_OK)
@@ -188,7 +190,7 @@ void bj_profile_free_node_matrix(bj_node_matrix *matrix) {
 /* ---- pairs */
 
 bj_status bj_profile_read_cpu_pairs(const char *key, const char *json, bj_cpu_pairs *pairs, bj_error *error) {
-    json_t *list = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    json_t *list = bj_json_load_value(json);
     bj_status status = json_is_array(list) ? BJ_OK : refuse(error, key, "a list of pairs");
     *pairs = (bj_cpu_pairs){json_array_size(list), NAN, NAN};
     for (size_t i = 0; i < pairs->count && status == BJ_OK; i++) {

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/output.h"
 #include "profile/places.h"
 
 enum { DATE_ROOM = 24 };
@@ -150,7 +150,11 @@ static void remove_oldest(const char *kept) {
 bj_status bj_profile_keep(const bj_profile *profile, const char *kept, char **older, bj_error *error) {
     char *now = NULL, *before = NULL, *aside = NULL;
     size_t now_length = 0, before_length = 0;
+    bj_output_rules rules = {.replace = true, .is_alone = true}; /* of two runs that end at once */
+    bj_output *output = NULL;
     bj_status status = bj_profile_make_folder(kept, error);
+    if (status == BJ_OK)
+        status = bj_base_open_output(kept, &rules, &output, error);
     if (status == BJ_OK)
         status = bj_profile_to_json(profile, &now, &now_length, error);
     /* What cannot be read cannot be kept either; whether it can be replaced, writing tells. */
@@ -160,9 +164,10 @@ bj_status bj_profile_keep(const bj_profile *profile, const char *kept, char **ol
     if (was_there && !is_same)
         status = set_aside(kept, before, before_length, &aside, error);
     if (status == BJ_OK && !is_same)
-        status = bj_profile_write(profile, kept, error);
+        status = bj_profile_write_output(profile, output, error);
     if (status == BJ_OK)
         remove_oldest(kept);
+    bj_base_close_output(output);
     free(now);
     free(before);
     if (older != NULL)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/output.h"
 #include "data/answer.h"
 #include "data/curve.h"
 
@@ -22,6 +23,8 @@ typedef struct {
     char reason[240];
     unsigned runs;        /* whole runs of it that are merged; 1 is not written */
     unsigned late_rounds; /* of all of them; 0 is not written */
+    char measured[32];    /* when its first run ended, as `created`; empty is not written, nor is the next */
+    char version[32];     /* of the program that measured it */
 } bj_probe_record;
 
 typedef struct {
@@ -51,6 +54,7 @@ typedef struct {
     } run;
     struct {
         char os[128], cpu[128], huge_pages[32];
+        uint64_t page_bytes; /* 0: not known, and not written */
         int *cpus_allowed;
         size_t cpus_allowed_count;
         uint64_t memory_bytes;
@@ -93,8 +97,10 @@ bj_status bj_profile_parse_answers(const char *name, const char *text, size_t le
                                    bj_error *error) BJ_WARN_UNUSED;
 /* *text is the caller's to free. */
 bj_status bj_profile_to_json(const bj_profile *profile, char **text, size_t *length, bj_error *error) BJ_WARN_UNUSED;
-/* Atomic: temporary file beside it, fsync, rename. "-" is standard output. A name that ends in ".gz" is compressed. */
+/* Replaces what is there. "-" is standard output. A name that ends in ".gz" is compressed. */
 bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) BJ_WARN_UNUSED;
+/* The same to a file that is open for it. */
+bj_status bj_profile_write_output(const bj_profile *profile, bj_output *output, bj_error *error) BJ_WARN_UNUSED;
 /* Characteristics alone as {"<key>": …}, for `analyze`; *text is the caller's to free. */
 bj_status bj_profile_answers_to_json(const bj_answers *answers, char **text, bj_error *error) BJ_WARN_UNUSED;
 /* One field of a characteristic as `get` prints it: scalars plain, else one line of JSON; *text is the caller's.

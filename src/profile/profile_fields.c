@@ -52,6 +52,7 @@ static const field fields[] = {
     FIELD(run, interrupted, MARK),
     FIELD(environment, os, PROSE),
     FIELD(environment, cpu, PROSE),
+    FIELD(environment, page_bytes, TIMES),
     FIELD(environment, cpus_allowed, CPUS),
     FIELD(environment, memory_bytes, COUNT),
     FIELD(environment, virtualised, FLAG),

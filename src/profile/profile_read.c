@@ -269,6 +269,10 @@ static bj_status read_probe(const bj_json_place *section, const char *name, cons
     if (status == BJ_OK)
         status = bj_json_read_text(&at, value, "reason", BJ_TEXT_CUT, record->reason, sizeof record->reason);
     if (status == BJ_OK)
+        status = bj_json_read_text(&at, value, "measured", BJ_TEXT_CUT, record->measured, sizeof record->measured);
+    if (status == BJ_OK)
+        status = bj_json_read_text(&at, value, "version", BJ_TEXT_CUT, record->version, sizeof record->version);
+    if (status == BJ_OK)
         status = bj_json_read_u64(&at, value, "runs", UINT_MAX, &runs);
     if (status == BJ_OK)
         status = bj_json_read_u64(&at, value, "late_rounds", UINT_MAX, &late_rounds);

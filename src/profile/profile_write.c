@@ -6,13 +6,17 @@
 
 #include "base/file.h"
 #include "base/gzip.h"
+#include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 
 /* Parsed and written anew rather than copied: what a probe hands over as JSON may not be. */
 static bj_status append_structured(bj_json_text *json, const bj_answer *answer, bj_error *error) {
     json_error_t problem;
-    json_t *value = json_loads(answer->structured, JSON_REJECT_DUPLICATES, &problem);
+    json_t *value = bj_json_load(answer->structured, strlen(answer->structured), &problem);
+    if (value == NULL && bj_base_take_no_memory())
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: out of memory", answer->key);
     if (value == NULL)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s: value is not JSON: %s", answer->key, problem.text);
     bj_json_append_value(json, value);
@@ -190,6 +194,10 @@ static void append_probes(bj_json_text *json, const bj_profile *profile) {
             bj_json_append_u64_member(json, "runs", record->runs);
         if (record->late_rounds > 0)
             bj_json_append_u64_member(json, "late_rounds", record->late_rounds);
+        if (record->measured[0] != '\0')
+            bj_json_append_text_member(json, "measured", record->measured);
+        if (record->version[0] != '\0')
+            bj_json_append_text_member(json, "version", record->version);
         bj_json_append(json, "}");
     }
     bj_json_append(json, profile->probe_count > 0 ? "\n  }" : "}");
@@ -225,21 +233,29 @@ static bj_status compress(const char *path, char **text, size_t *length, bj_erro
     return status;
 }
 
-bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
+bj_status bj_profile_write_output(const bj_profile *profile, bj_output *output, bj_error *error) {
+    const char *path = bj_base_output_path(output);
     char *text = NULL;
     size_t length = 0;
     bj_status status = bj_profile_to_json(profile, &text, &length, error);
     if (status == BJ_OK && bj_base_names_gzip(path))
         status = compress(path, &text, &length, error);
-    if (status == BJ_OK) {
-        bool standard_output = strcmp(path, "-") == 0;
-        /* The text goes past stdio's buffer: what is in it was printed before. */
-        if (standard_output && fflush(stdout) != 0)
-            status = bj_base_set_error(error, BJ_ERR_IO, "cannot write standard output");
-        else
-            status = bj_base_write_file_atomically(standard_output ? "/dev/stdout" : path, text, length, error);
-    }
+    if (status == BJ_OK)
+        status = bj_base_write_output(output, text, length, error);
     free(text);
+    return status;
+}
+
+bj_status bj_profile_write(const bj_profile *profile, const char *path, bj_error *error) {
+    bool standard_output = strcmp(path, "-") == 0;
+    bj_output_rules rules = {.replace = true};
+    bj_output *output;
+    /* The text goes past stdio's buffer: what is in it was printed before. */
+    if (standard_output && fflush(stdout) != 0)
+        return bj_base_set_error(error, BJ_ERR_IO, "cannot write standard output");
+    BJ_TRY(bj_base_open_output(standard_output ? "/dev/stdout" : path, &rules, &output, error));
+    bj_status status = bj_profile_write_output(profile, output, error);
+    bj_base_close_output(output);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "regions/regions_constants.h"
 #include "stats/quantile.h"
 #include "stats/student.h"
@@ -171,8 +172,10 @@ static int order_numbers(const void *a, const void *b) {
 static size_t choose_process(const bj_regions_file *file, size_t region, size_t *threads) {
     size_t *processes = malloc((file->record_count + 1) * sizeof *processes), count = 0, chosen = 0;
     *threads = 0;
-    if (processes == NULL)
+    if (processes == NULL) {
+        bj_base_note_no_memory();
         return 0;
+    }
     for (size_t i = 0; i < file->record_count; i++)
         if (file->records[i].region == region)
             processes[count++] = file->records[i].process;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "data/number.h"
 #include "profile/json_text.h"
 #include "report/cpu_text.h"
@@ -91,8 +92,11 @@ static void print_list(FILE *out, const bj_comparison *comparison, const char *c
     for (size_t i = 0; i < comparison->count; i++)
         count += belongs(&comparison->items[i]);
     char *text = count > 0 ? malloc(count * (sizeof comparison->items->key + 2) + strlen(cause) + 32) : NULL;
-    if (text == NULL)
+    if (text == NULL) {
+        if (count > 0)
+            bj_base_note_no_memory();
         return;
+    }
     length = (size_t)sprintf(text, "%s, %zu values:", cause, count);
     for (size_t i = 0; i < comparison->count; i++)
         if (belongs(&comparison->items[i]))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "profile/comm_layers.h"
 #include "report/terminal_text.h"
 
@@ -20,6 +21,8 @@ void bj_report_format_cpus(const bj_cpu_set *set, const char *between, char *tex
     size_t used = 0;
     int *cpus = malloc((set->count + 1) * sizeof *cpus);
     snprintf(text, room, "%zu cpus", set->count); /* for who has no memory, or no cpus */
+    if (cpus == NULL)
+        bj_base_note_no_memory();
     if (cpus == NULL || set->count == 0) {
         free(cpus);
         return;

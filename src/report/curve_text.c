@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/text_stream.h"
 #include "data/number.h"
 #include "report/terminal_text.h"
 
@@ -50,13 +52,20 @@ static bool cites(const bj_answer *answer, const char *id) {
 static void print_answers(FILE *out, const bj_profile *profile, const bj_curve *curve, const bj_terminal_style *style) {
     char *text = NULL;
     size_t length = 0;
-    FILE *list = open_memstream(&text, &length);
-    if (list == NULL)
-        return; /* an aid to the reader, who gets the samples all the same */
+    bj_text_stream stream;
+    if (bj_base_open_text_stream(&stream, NULL) != BJ_OK) {
+        bj_base_note_no_memory();
+        return;
+    }
+    bool is_first = true;
     for (size_t i = 0; i < profile->answers.count; i++)
-        if (cites(&profile->answers.items[i], curve->id))
-            fprintf(list, "%s%s", ftell(list) > 0 ? ", " : "", profile->answers.items[i].key);
-    if (fclose(list) == 0 && length > 0)
+        if (cites(&profile->answers.items[i], curve->id)) {
+            fprintf(stream.out, "%s%s", is_first ? "" : ", ", profile->answers.items[i].key);
+            is_first = false;
+        }
+    if (bj_base_close_text_stream(&stream, &text, &length, NULL) != BJ_OK)
+        bj_base_note_no_memory();
+    else if (length > 0)
         print_line(out, style, "evidence of", text);
     free(text);
 }

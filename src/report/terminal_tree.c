@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "report/cpu_text.h"
 #include "report/terminal_text.h"
 
@@ -140,6 +141,8 @@ static void draw_alike(drawing *drawing, const entry *nodes, size_t count, size_
     size_t all = count * nodes[0].node->child_count, used = 0;
     entry *children = all > 0 ? calloc(all, sizeof *children) : NULL;
     entry *alike = all > 0 ? calloc(all, sizeof *alike) : NULL;
+    if (all > 0 && (children == NULL || alike == NULL))
+        bj_base_note_no_memory();
     for (size_t i = 0; i < count && children != NULL; i++)
         for (size_t c = 0; c < nodes[i].node->child_count; c++)
             children[used++].node = &nodes[i].node->children[c];

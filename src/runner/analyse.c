@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "data/number.h"
 #include "runner/filing.h"
 #include "runner/keys.h"
@@ -149,7 +150,12 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
 bj_status bj_runner_conclude_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                    bj_answers *answers, bj_error *trouble, bj_error *error) {
     trouble->text[0] = '\0';
-    if (bj_runner_analyse_probe(probe, samples, request, answers, trouble) == BJ_OK)
+    bj_status status = bj_runner_analyse_probe(probe, samples, request, answers, trouble);
+    /* An analysis asks the machine for nothing but memory: without it the probe has not failed, we have. */
+    if (status == BJ_ERR_RESOURCE || bj_base_take_no_memory())
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: %s", probe->name,
+                                 status == BJ_ERR_RESOURCE ? trouble->text : "out of memory");
+    if (status == BJ_OK)
         return bj_runner_fill_answers(probe, BJ_ANSWER_UNDETERMINED, "the analysis gave no answer", answers, error);
     bj_data_free_answers(answers);
     if (trouble->text[0] == '\0')

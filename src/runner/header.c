@@ -11,6 +11,8 @@
 #include "platform/clock.h"
 #include "platform/environment.h"
 #include "platform/limits.h"
+#include "platform/pages.h"
+#include "runner/former.h"
 
 /* Above this many cpus a machine with other people on it is taken for a shared one. */
 enum { MANY_CPUS = 16 };
@@ -80,6 +82,16 @@ static void copy_text(char *field, size_t room, const char *text) {
 }
 #define COPY_TEXT(field, text) copy_text(field, sizeof(field), text)
 
+static const char simulated_date[] = "1970-01-01T00:00:00Z";
+
+void bj_runner_date_record(const bj_machine *machine, bj_probe_record *record) {
+    COPY_TEXT(record->version, BJ_VERSION);
+    if (machine->facts.simulated)
+        COPY_TEXT(record->measured, simulated_date);
+    else
+        bj_platform_format_utc(record->measured);
+}
+
 static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_error *error) {
     bj_environment system;
     bj_platform_read_environment("", &system);
@@ -89,13 +101,14 @@ static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_
     COPY_TEXT(profile->environment.cpu, system.cpu);
     COPY_TEXT(profile->environment.huge_pages, system.huge_pages);
     profile->environment.memory_bytes = system.memory_bytes;
+    profile->environment.page_bytes = bj_platform_page_bytes();
     profile->environment.virtualised = system.virtualised;
     profile->environment.load_before = system.load;
     return warn_of_disturbance(&system, machine->facts.cpu_count, profile, error);
 }
 
 static void fill_simulated(const bj_machine *machine, bj_profile *profile) {
-    COPY_TEXT(profile->created, "1970-01-01T00:00:00Z");
+    COPY_TEXT(profile->created, simulated_date);
     profile->run.cpu_quota = NAN;
     profile->run.steal = 0;
     COPY_TEXT(profile->environment.os, "simulated");
@@ -111,6 +124,7 @@ bj_status bj_runner_fill_header(const bj_machine *machine, const bj_run_plan *pl
     const bj_machine_facts *facts = &machine->facts;
     if (!plan->keep_done)
         bj_strings_free(&profile->environment.warnings);
+    BJ_TRY(bj_runner_warn_of_versions(profile, error));
     COPY_TEXT(profile->tool.version, BJ_VERSION);
     COPY_TEXT(profile->tool.compiler, BJ_COMPILER);
     COPY_TEXT(profile->tool.flags, BJ_FLAGS);

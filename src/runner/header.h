@@ -7,6 +7,8 @@
 
 /* Replaces tool, run and environment of the profile but for the arguments, and leaves what was measured. For a
  * simulated machine nothing depends on this one or on the time, so that profiles of one seed are byte-identical. */
+/* That the probe was measured now, by this version. */
+void bj_runner_date_record(const bj_machine *machine, bj_probe_record *record);
 bj_status bj_runner_fill_header(const bj_machine *machine, const bj_run_plan *plan, bj_profile *profile,
                                 bj_error *error) BJ_WARN_UNUSED;
 /* NULL beyond the last. */

@@ -11,6 +11,7 @@
 #include "platform/limits.h"
 #include "runner/disturbance.h"
 #include "runner/filing.h"
+#include "runner/header.h"
 #include "runner/keys.h"
 #include "runner/pace.h"
 
@@ -115,9 +116,8 @@ static bool take_progress(void *context, double fraction) {
 
 static bj_status write_journal(run_state *state, bj_error *error) {
     bj_status status = bj_runner_note_disturbance(&state->disturbance, state->profile, error);
-    const char *output = state->plan->output;
-    if (status == BJ_OK && output != NULL && strcmp(output, "-") != 0)
-        status = bj_profile_write(state->profile, output, error);
+    if (status == BJ_OK && state->plan->output != NULL)
+        status = bj_profile_write_output(state->profile, state->plan->output, error);
     return status;
 }
 
@@ -212,6 +212,8 @@ static bj_status question_probe(run_state *state, const bj_probe *probe, bj_curv
             goto done;
         }
         *outcome = outcome_of(measured);
+        if (measured == BJ_ERR_RESOURCE && state->plan->lacked != NULL)
+            *state->plan->lacked = true;
         if (measured != BJ_OK && trouble->text[0] == '\0')
             (void)bj_base_set_error(trouble, measured, "the measurement failed");
     }
@@ -246,6 +248,7 @@ static bj_status file_probe(run_state *state, const bj_probe *probe, const bj_cu
         record->seconds = bj_data_round_number(seconds, BJ_ANSWER_DIGITS);
         record->runs = state->step.run + 1;
         record->late_rounds = 0;
+        bj_runner_date_record(state->machine, record);
     }
     return status;
 }

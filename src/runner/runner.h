@@ -37,9 +37,10 @@ typedef struct {
     const size_t *message_bytes; /* as of bj_measure_request */
     size_t message_count;
     size_t message_most;
-    bool on_request;    /* count 0: those that run only where they are named, too */
-    int cpu;            /* OS number, one of the machine's */
-    const char *output; /* profile path, journalled there, at first without answers; NULL or "-": not journalled */
+    bool on_request;   /* count 0: those that run only where they are named, too */
+    int cpu;           /* OS number, one of the machine's */
+    bool *lacked;      /* set where a probe failed for want of memory or threads; may be NULL */
+    bj_output *output; /* the profile is journalled there, at first without answers; NULL: it is not */
     /* So many times every probe measures one round more after all have run, then all is analysed again; 0: none. */
     unsigned late_rounds;
     unsigned repeats; /* whole runs, late rounds and all, whose rounds are merged; 0: one */

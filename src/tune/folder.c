@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/output.h"
+#include "base/text_stream.h"
 
 void bj_tune_name_kernel(const bj_tune_job *job, size_t n, char name[BJ_TUNE_NAME_ROOM]) {
     if (n > 0)
@@ -152,9 +153,9 @@ static bj_status write_one(const char *folder, const char *file, file_kind kind,
                            const char *compiler, bj_error *error) {
     char path[PATH_MAX], *text = NULL;
     size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (out == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file");
+    bj_text_stream stream;
+    BJ_TRY(bj_base_open_text_stream(&stream, error));
+    FILE *out = stream.out;
     if (kind == FILE_GENERAL)
         bj_tune_write_general_file(out, job, BJ_TUNE_FOR_USERS);
     else if (kind == FILE_FIXED)
@@ -166,8 +167,9 @@ static bj_status write_one(const char *folder, const char *file, file_kind kind,
     else
         write_makefile(out, job, compiler);
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    bj_status status = fclose(out) != 0 ? bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file")
-                                        : bj_base_write_file_atomically(path, text, length, error);
+    bj_status status = bj_base_close_text_stream(&stream, &text, &length, error);
+    if (status == BJ_OK)
+        status = bj_base_write_file_atomically(path, text, length, error);
     free(text);
     return status;
 }

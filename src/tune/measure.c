@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/output.h"
+#include "base/text_stream.h"
 #include "platform/library.h"
 #include "tune/verify.h"
 
@@ -41,16 +42,16 @@ bj_status bj_tune_build_objects(const bj_tune_measuring *measuring, bj_tune_obje
     for (unsigned i = 0; i < 3; i++) {
         char *text = NULL;
         size_t length = 0;
-        FILE *out = open_memstream(&text, &length);
-        if (out == NULL)
-            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file");
+        bj_text_stream stream;
+        BJ_TRY(bj_base_open_text_stream(&stream, error));
+        FILE *out = stream.out;
         if (i == 0)
             bj_tune_write_general_file(out, job, BJ_TUNE_FOR_TIMING);
         else if (i == 1)
             bj_tune_write_fixed_file(out, job, BJ_TUNE_FOR_TIMING);
         else
             bj_tune_write_rivals_file(out, job);
-        bj_status status = fclose(out) == 0 ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file");
+        bj_status status = bj_base_close_text_stream(&stream, &text, &length, error);
         bj_tune_name_kernel(job, i == 1 ? job->sizes[0] : 0, name);
         snprintf(symbol, sizeof symbol, i == 2 ? "%s_plain_timed" : "%s_timed", name);
         say(measuring, files[i]);

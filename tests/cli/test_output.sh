@@ -33,6 +33,32 @@ valid fresh.json
 expect 2 run -q --machine "sim:$source_dir/machines/zen3.json" --resume -o p.json
 one_line_error
 err_has "cannot go on"
+# Of another machine, as far as it tells: refused with what differs. Of another version: a warning.
+foreign() {
+    sed "$1" p.json >foreign.json
+    cmp -s p.json foreign.json && complain "$1 changed nothing"
+    cp foreign.json before_foreign.json
+    expect 2 run -q $sim -o foreign.json --resume
+    one_line_error
+    err_has "another machine"
+    err_has "$2"
+    cmp -s foreign.json before_foreign.json || complain "a foreign profile was touched"
+}
+foreign 's/"cpu": "no_l3"/"cpu": "Some Other"/' "the processor was 'Some Other'"
+foreign 's/"cpus_allowed": \[0/"cpus_allowed": [64, 0/' "other cpus"
+expect 0 run clock -q --effort quick --budget 2 -o native.json
+cp native.json p_native.json
+for change in 's/"os": "[^"]*"/"os": "Plan 9"/' 's/"page_bytes": [0-9]*/"page_bytes": 12345/'; do
+    sed "$change" p_native.json >native.json
+    cmp -s p_native.json native.json && complain "$change changed nothing"
+    expect 2 run clock -q --resume -o native.json
+    err_has "another machine"
+done
+cp p.json foreign.json
+grep -q '"measured": "1970-01-01T00:00:00Z", "version": "' p.json || complain "a record without date and version"
+sed 's/\("measured": "[^"]*", "version": \)"[^"]*"/\1"0.0.1"/' p.json >old.json
+expect 0 run clock $sim -o old.json --resume
+err_has "clock by 0.0.1"
 printf '{' >broken.json
 expect 2 run -q $sim --resume -o broken.json
 one_line_error

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "made_up_tree.h"
 
 enum { LIMIT = 1 << 20 };
@@ -45,6 +46,14 @@ static void expect_written(const char *path, const char *text) {
     bj_error error = {""};
     if (bj_base_write_file_atomically(path, text, strlen(text), &error) != BJ_OK)
         fail_msg("%s", error.text);
+}
+
+static bj_status try_place(const char *path, size_t bytes, bj_error *error) {
+    bj_output_rules rules = {.replace = true, .trial_bytes = bytes};
+    bj_output *output;
+    bj_status status = bj_base_open_output(path, &rules, &output, error);
+    bj_base_close_output(output);
+    return status;
 }
 
 /* A failure names the path, and no output is left behind. */
@@ -254,7 +263,7 @@ static void says_why_it_cannot_write(void **state) {
     char *beneath = path_in_tree(*state, "/missing/file"), *slash = path_in_tree(*state, "/new/");
     expect_unwritable(beneath, BJ_ERR_IO);
     expect_unwritable(slash, BJ_ERR_IO);
-    expect_unwritable(*state, BJ_ERR_IO);
+    expect_unwritable(*state, BJ_ERR_USAGE);
     expect_unwritable("", BJ_ERR_IO);
     assert_int_equal(count_entries(*state), 0);
     free(slash);
@@ -369,10 +378,10 @@ static void removes_what_killed_writers_left(void **state) {
     kill_a_writer(other);
     assert_int_equal(count_entries(*state), 4);
     expect_content(path, "old");
-    assert_int_equal(bj_base_prepare_path(path, 10, NULL), BJ_OK);
+    assert_int_equal(try_place(path, 10, NULL), BJ_OK);
     /* The other's leftover is not this file's to remove. */
     assert_int_equal(count_entries(*state), 2);
-    assert_int_equal(bj_base_prepare_path(other, 10, NULL), BJ_OK);
+    assert_int_equal(try_place(other, 10, NULL), BJ_OK);
     assert_int_equal(count_entries(*state), 1);
     expect_content(path, "old");
     free(other);
@@ -382,17 +391,17 @@ static void removes_what_killed_writers_left(void **state) {
 static void tries_a_place(void **state) {
     char *path = path_in_tree(*state, "/new"), *nowhere = path_in_tree(*state, "/folder/new");
     bj_error error = {""};
-    assert_int_equal(bj_base_prepare_path(path, 100000, &error), BJ_OK);
+    assert_int_equal(try_place(path, 100000, &error), BJ_OK);
     assert_int_equal(count_entries(*state), 0);
-    assert_int_equal(bj_base_prepare_path(nowhere, 1, &error), BJ_ERR_IO);
+    assert_int_equal(try_place(nowhere, 1, &error), BJ_ERR_IO);
     assert_non_null(strstr(error.text, nowhere));
-    assert_int_equal(bj_base_prepare_path("", 1, NULL), BJ_ERR_IO);
+    assert_int_equal(try_place("", 1, NULL), BJ_ERR_IO);
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     struct rlimit small = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    bj_status status = bj_base_prepare_path(path, 100000, &error);
+    bj_status status = try_place(path, 100000, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(status, BJ_ERR_RESOURCE);

@@ -34,6 +34,13 @@ static bool watch(void *context, const bj_progress *progress) {
     return seen->stop_at != 0 && seen->calls >= seen->stop_at;
 }
 
+static bj_output *open_journal(const char *path) {
+    bj_output_rules rules = {.replace = true, .is_alone = true};
+    bj_output *output;
+    assert_int_equal(bj_base_open_output(path, &rules, &output, &error), BJ_OK);
+    return output;
+}
+
 static void make_path(char *path) {
     strcpy(path, "/tmp/bj-runner-XXXXXX");
     int file = mkstemp(path);
@@ -48,18 +55,25 @@ static void the_journal_comes_before_the_news(void **state) {
     watcher seen = {.path = path};
     plan.report = watch;
     plan.context = &seen;
-    plan.output = path;
+    plan.output = open_journal(path);
     script.ask_progress = true;
     assert_int_equal(run(), BJ_OK);
     assert_int_equal(seen.done, 3);
     assert_true(seen.last_remaining == 0);
+    bj_base_close_output(plan.output);
+    plan.output = NULL;
     unlink(path);
 }
 
 static void an_unwritable_journal_ends_the_run(void **state) {
     (void)state;
-    plan.output = "/nonexistent/folder/profile.json";
+    char folder[] = "/tmp/bj-runner-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/profile.json", folder);
+    plan.output = open_journal(path);
+    assert_int_equal(rmdir(folder), 0);
     assert_int_equal(run(), BJ_ERR_IO);
+    bj_base_close_output(plan.output);
     /* Found out before anything was measured. */
     assert_int_equal(script.log_count, 0);
 }
@@ -72,7 +86,7 @@ static void an_interruption_keeps_what_was_done(void **state) {
     watcher seen = {.stop_at = 8};
     plan.report = watch;
     plan.context = &seen;
-    plan.output = path;
+    plan.output = open_journal(path);
     script.ask_progress = true;
     assert_int_equal(run(), BJ_ERR_INTERRUPTED);
     bj_profile journal;
@@ -94,6 +108,8 @@ static void an_interruption_keeps_what_was_done(void **state) {
     assert_int_equal(script.log_count, 1);
     assert_string_equal(script.log[0], "beta");
     assert_true(answer("beta.double")->value == 65536);
+    bj_base_close_output(plan.output);
+    plan.output = NULL;
     unlink(path);
 }
 
@@ -192,7 +208,7 @@ static void an_interrupted_late_round_is_answered_for(void **state) {
     plan.late_rounds = 3;
     plan.report = stop_late;
     plan.context = &most;
-    plan.output = path;
+    plan.output = open_journal(path);
     assert_int_equal(run(), BJ_ERR_INTERRUPTED);
     assert_int_equal(most, 2);
     bj_profile_free(&profile);
@@ -214,6 +230,8 @@ static void an_interrupted_late_round_is_answered_for(void **state) {
     script.log_count = 0;
     assert_int_equal(run(), BJ_OK);
     assert_int_equal(script.log_count, 0);
+    bj_base_close_output(plan.output);
+    plan.output = NULL;
     unlink(path);
 }
 

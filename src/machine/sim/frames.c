@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 
 static const uint64_t LEAST_ALIGNMENT = 2u << 20;
@@ -162,7 +163,7 @@ bj_status bj_sim_map_pages(bj_sim_space *space, uint64_t bytes, bool huge, uint6
     uint64_t page = UINT64_C(1) << shift;
     bj_sim_mapping *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated mapping");
+        return bj_base_lack_memory(error, "no memory for a simulated mapping");
     made->bytes = (bytes + page - 1) & ~(page - 1);
     made->page_shift = shift;
     made->huge = huge;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static const uint64_t MEMORY_LIMIT_BYTES = UINT64_C(16) << 30;
 
 /* What the machine draws at random, each from a seed of its own. */
@@ -61,7 +63,7 @@ bj_status bj_sim_open_arena(bj_machine *machine, size_t bytes, bj_pages pages, i
                                  bytes);
     bj_arena *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a simulated arena");
+        return bj_base_lack_memory(error, "no memory for a simulated arena");
     made->bytes = bytes;
     made->node = bj_sim_node_of(self->spec, position);
     uint64_t seed = bj_random_mix(bj_random_mix(self->seed, SEED_ARENAS), self->arenas_opened++);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "probes/kit/walks.h"
 #include "stats/bootstrap.h"
 
@@ -85,7 +86,7 @@ static bj_status shuffle_points(run_state *run, bj_error *error) {
     if (count > run->order_room) {
         uint32_t *grown = realloc(run->order, count * sizeof *grown);
         if (grown == NULL)
-            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", count);
+            return bj_base_lack_memory(error, "no memory for %zu points", count);
         run->order = grown;
         run->order_room = count;
     }

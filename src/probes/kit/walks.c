@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* Walks of up to so many places take less time than to build: more repetitions of them cost nothing, and the private
  * caches that they may fit in are small enough for every passing disturbance to be seen. */
 #define CHEAP_PLACES 16384u
@@ -99,7 +101,7 @@ bj_status bj_kit_reserve_places(bj_rounds *rounds, size_t count, bj_error *error
     rounds->places_room = 0;
     rounds->places = malloc(count * sizeof *rounds->places);
     if (rounds->places == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", count);
+        return bj_base_lack_memory(error, "no memory for a walk of %zu places", count);
     rounds->places_room = count;
     return BJ_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "probes/kit/cpu_groups.h"
 #include "probes/kit/estimate.h"
@@ -77,6 +78,8 @@ static void find_nodes(const numa_table *table, const size_t *index, size_t *nod
 static double count_support(const numa_table *table, const size_t *node_of, uint64_t seed) {
     size_t alike = 0, other[SITES], *drawn = malloc((table->rounds + 1) * sizeof *drawn);
     bj_random random;
+    if (drawn == NULL)
+        bj_base_note_no_memory();
     bj_random_seed(&random, seed);
     for (unsigned i = 0; drawn != NULL && i < RESAMPLES; i++) {
         for (size_t r = 0; r < table->rounds; r++)

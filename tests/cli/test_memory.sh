@@ -1,0 +1,104 @@
+#!/bin/sh
+# Out of memory at every place where memory is asked for: the right output, or exit status 3 and a line that says so.
+# tests/memory/fail.c does it; a further command is a line below.
+. "$(dirname "$0")/lib.sh"
+[ -z "${BJ_SANITIZERS:-}" ] || skip "a sanitizer brings its own malloc"
+fail=$(dirname "$blackjack")/tests/fail_allocations.so
+[ -e "$fail" ] || skip "what makes allocations fail was not built"
+
+LC_ALL=C
+export LC_ALL
+tried=0
+
+# sweep FIRST FILE ARGUMENT...: the first FIRST allocations and one of each further place. FILE is what the command
+# writes; "-": nothing.
+sweep() {
+    first=$1
+    file=$2
+    shift 2
+    rm -f reference.* report
+    [ "$file" = - ] || rm -f "$file"
+    "$blackjack" "$@" >reference.out 2>reference.err </dev/null
+    wanted=$?
+    if [ "$file" != - ]; then
+        [ ! -e "$file" ] || mv "$file" reference.file
+        FAIL_FILE=$file
+        export FAIL_FILE
+    fi
+    FAIL_REPORT=report FAIL_REFERENCE=$scratch/reference FAIL_FIRST=$first FAIL_STATUS=$wanted LD_PRELOAD=$fail \
+        "$blackjack" "$@" >out 2>err </dev/null
+    status=$?
+    unset FAIL_FILE
+    [ $status -eq $wanted ] || complain "$*: exit status $status without a failure, expected $wanted"
+    grep -q '^tried [1-9]' report || complain "$*: nothing was tried"
+    if ! grep -q ' 0 wrong$' report; then
+        failures=$((failures + 1))
+        grep WRONG report | head -${SHOWN:-3} >&2
+    fi
+    echo "$*: $(tail -n 1 report)"
+    tried=$((tried + $(sed -n 's/^tried \([0-9]*\) .*/\1/p' report)))
+}
+
+# The smallest machine, all probes of it.
+"$blackjack" run -q --machine "sim:$machine" --effort quick -o whole.json || complain "run"
+"$blackjack" run clock line -q --machine "sim:$machine" --effort quick -o small.json || complain "run clock line"
+gzip -kn small.json 2>/dev/null || cp small.json small.json.gz
+records='"records": [{"region": 0, "process": 1, "thread": 0, "first": 0, "series": ['
+regions() {
+    printf '{"format": "blackjack-regions/1", "counter": {"name": "made up", "ticks": 1000000, "ns": 1000000}, "period_ticks": 500000,\n'
+    printf '"costs": {"reads": 10, "read_ticks": 200, "pairs": 10, "pair_ticks": 500, "empty_ticks": 0}, "threads": 1, "refused": 0,\n'
+    printf '"regions": [{"name": "solve", "flops": 2000, "bytes": 0}], %s' "$records"
+    printf '[1000000, 100, %d, 1, %d.000, %d.000], [2000000, 100, %d, 1, %d.000, %d.000]' \
+        $((100 * $1)) "$1" "$1" $((100 * $1)) "$1" "$1"
+    printf '], "lengths": [[12, 200, %d]]}]}\n' $((200 * $1))
+}
+regions 5000 >least.json
+regions 6500 >full.json
+cp "$here/profile.json" p.json
+cp "$here/multicore_profile.json" m.json
+"$blackjack" curve whole.json cache.walk --csv >walk.csv 2>err
+
+mkdir fleet
+for host in 1 2 3 4 5 6 7 8; do
+    cp p.json fleet/$host.json
+done
+cp small.json fleet/9.json
+
+# FIRST is less where what follows a failure takes longer.
+sweep 2000 - list --keys
+sweep 2000 - help run
+sweep 2000 - show small.json
+sweep 0 - show whole.json
+sweep 2000 - show m.json
+sweep 50 - show small.json.gz
+sweep 0 - show whole.json --plot cache
+sweep 2000 - show small.json --format markdown
+sweep 2000 - show whole.json cache --format csv
+sweep 2000 - get small.json 'cache.*'
+sweep 2000 - get p.json cache.L1.size_bytes
+sweep 0 - curve whole.json cache.walk --csv
+sweep 0 - curve whole.json cache.walk
+sweep 2000 - compare small.json p.json
+sweep 0 - compare whole.json m.json
+sweep 2000 - compare m.json p.json --json
+sweep 1000 - fleet fleet
+sweep 0 - fleet fleet --json
+sweep 2000 - regions least.json
+sweep 0 - regions least.json full.json
+sweep 500 - regions least.json full.json --json
+sweep 500 - analyze cache walk.csv
+sweep 2000 page.html report small.json -o page.html -q
+sweep 0 page.html report whole.json m.json -o page.html -q
+sweep 300 again.json reanalyze small.json -o again.json
+sweep 0 again.json reanalyze whole.json -o again.json
+for format in c-header cmake sh json gcc-params blis hwloc-xml omp-places rankfile; do
+    sweep 300 out.txt emit $format m.json -o out.txt
+done
+sweep 0 out.txt emit hwloc-xml whole.json -o out.txt
+sweep 300 run.json run clock -q --machine "sim:$machine" --effort quick -o run.json
+sweep 0 run.json run cache line -q --machine "sim:$machine" --effort quick -o run.json
+sweep 0 run.json.gz run clock -q --machine "sim:$machine" --effort quick -o run.json.gz
+
+[ "$tried" -gt 20000 ] || complain "only $tried failures were tried"
+echo "$tried failures in all"
+finish

@@ -1,0 +1,227 @@
+/* From the median cells of some rounds to a verdict. Slowdowns are logarithms, so that causes add up. */
+#include "diagnose/reading.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "diagnose/diagnose_constants.h"
+#include "stats/monotone.h"
+#include "stats/nnls.h"
+#include "stats/quantile.h"
+
+static const bj_subject references[3] = {BJ_SUBJECT_WALK, BJ_SUBJECT_LINES, BJ_SUBJECT_SCATTERED};
+
+double bj_diagnose_cell(const bj_diagnose_round *rounds, const size_t *index, size_t count, bj_subject subject,
+                        bj_company company, bool theirs) {
+    double values[BJ_DIAGNOSE_ROUNDS];
+    for (size_t i = 0; i < count; i++) {
+        const bj_diagnose_sample *sample = &rounds[index != NULL ? index[i] : i].cells[subject][company];
+        values[i] = theirs ? sample->theirs : sample->own;
+    }
+    return bj_stats_median(values, count);
+}
+
+/* Rounds that are looked at. */
+typedef struct {
+    const bj_diagnose_round *rounds;
+    const size_t *index;
+    size_t count;
+} view;
+
+static double own(const view *v, bj_subject subject, bj_company company) {
+    return bj_diagnose_cell(v->rounds, v->index, v->count, subject, company, false);
+}
+
+static double theirs(const view *v, bj_subject subject, bj_company company) {
+    return bj_diagnose_cell(v->rounds, v->index, v->count, subject, company, true);
+}
+
+/* Against null actors. */
+static double slowed(const view *v, bj_subject subject, bj_company company) {
+    return log(own(v, subject, company) / own(v, subject, BJ_BESIDE_NULL));
+}
+
+/* What the program takes of a memory that is full: all there is, less what it leaves to the others; and what that would
+ * be at its own pace. All there is shows where lines are on the first cpu, too, which alone need not fill it. */
+static double demand_beside(const view *v, bj_company company, bj_subject lines) {
+    double beside = theirs(v, BJ_SUBJECT_PROGRAM, company), alone = theirs(v, BJ_SUBJECT_NULL, company);
+    double all = theirs(v, lines, company) + 1 / own(v, lines, company);
+    bool full_without = alone > all * (1 - FULL_DROP), full_with = beside < alone * (1 - FULL_DROP);
+    if (!full_without && !full_with)
+        return NAN;
+    double taken = (full_without ? alone : all) - beside;
+    return fmax(taken, 0) * own(v, BJ_SUBJECT_PROGRAM, company) / own(v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_NULL);
+}
+
+double bj_diagnose_find_demand(const bj_diagnose_round *rounds, const size_t *index, size_t count) {
+    view v = {rounds, index, count};
+    double in_order = demand_beside(&v, BJ_BESIDE_FULL, BJ_SUBJECT_LINES);
+    /* Scattered lines fill a memory that lines in order do not. */
+    return isnan(in_order) ? demand_beside(&v, BJ_BESIDE_FULL_SCATTERED, BJ_SUBJECT_SCATTERED) : in_order;
+}
+
+/* ---- cache: which walks press like the copies */
+
+/* The slowdown of a subject by so many times the cache, between what was tried; levels[0] is no pressure. */
+typedef struct {
+    double slowdown[BJ_DIAGNOSE_LEVELS + 1];
+} ladder;
+
+static double share_at(size_t level) {
+    return level > 0 ? bj_diagnose_cache_shares[level - 1] : 0;
+}
+
+static ladder read_ladder(const view *v, bj_subject subject) {
+    ladder l = {{0}};
+    for (size_t i = 0; i < BJ_DIAGNOSE_LEVELS; i++)
+        l.slowdown[i + 1] = fmax(slowed(v, subject, (bj_company)(BJ_BESIDE_CACHE + i)), 0);
+    /* More pressure hurts no less. */
+    bj_stats_fit_monotone(l.slowdown, BJ_DIAGNOSE_LEVELS + 1);
+    return l;
+}
+
+static double climb(const ladder *l, double share) {
+    size_t level = 1;
+    while (level < BJ_DIAGNOSE_LEVELS && share > share_at(level))
+        level++;
+    double part = fmin((share - share_at(level - 1)) / (share_at(level) - share_at(level - 1)), 1);
+    return l->slowdown[level - 1] + part * (l->slowdown[level] - l->slowdown[level - 1]);
+}
+
+static double climb_back(const ladder *l, double slowdown, bool *is_past) {
+    *is_past = slowdown > l->slowdown[BJ_DIAGNOSE_LEVELS] + GAUGE_LEAST;
+    for (size_t level = 1; level <= BJ_DIAGNOSE_LEVELS; level++) {
+        double rise = l->slowdown[level] - l->slowdown[level - 1];
+        if (slowdown <= l->slowdown[level] && rise > 0)
+            return share_at(level - 1) +
+                   (share_at(level) - share_at(level - 1)) * (slowdown - l->slowdown[level - 1]) / rise;
+    }
+    return share_at(BJ_DIAGNOSE_LEVELS);
+}
+
+/* ---- pressures and parts */
+
+/* How a subject is slowed down by what stands for each resource. */
+static void read_row(const view *v, bj_subject subject, double cache_share, double *row) {
+    ladder walks = read_ladder(v, subject);
+    row[BJ_RESOURCE_CACHE] = climb(&walks, cache_share);
+    row[BJ_RESOURCE_BANDWIDTH] = fmax(slowed(v, subject, BJ_BESIDE_TWINS), 0);
+    row[BJ_RESOURCE_ROWS] = fmax(slowed(v, subject, BJ_BESIDE_TWINS_SCATTERED) - row[BJ_RESOURCE_BANDWIDTH], 0);
+}
+
+/* Pressures by least squares over those columns that any reference feels. One that none feels is as calibrated: twins
+ * draw the program's own rate, and walks press like the copies; of rows there is then none to be seen. */
+static void solve_pressures(const bj_reading *r, unsigned given, double *pressure) {
+    double matrix[3 * BJ_RESOURCES] = {0}, seen[3], solution[BJ_RESOURCES];
+    size_t columns[BJ_RESOURCES], count = 0;
+    for (size_t c = 0; c < BJ_RESOURCES; c++) {
+        double most = fmax(r->talk[0][c], fmax(r->talk[1][c], r->talk[2][c]));
+        pressure[c] = c == BJ_RESOURCE_ROWS ? 0 : 1;
+        if (!(given >> c & 1) && most > GAUGE_LEAST)
+            columns[count++] = c;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        seen[i] = r->seen[i];
+        for (size_t c = 0; c < BJ_RESOURCES; c++)
+            seen[i] -= given >> c & 1 ? r->talk[i][c] : 0;
+        for (size_t j = 0; j < count; j++)
+            matrix[i * count + j] = r->talk[i][columns[j]];
+    }
+    bj_stats_solve_nonnegative(matrix, seen, 3, count, solution);
+    for (size_t j = 0; j < count; j++)
+        pressure[columns[j]] = solution[j];
+}
+
+static double find_condition(const bj_reading *r) {
+    double matrix[3 * BJ_RESOURCES] = {0};
+    size_t count = 0, columns[BJ_RESOURCES];
+    for (size_t c = 0; c < BJ_RESOURCES; c++)
+        if (fmax(r->talk[0][c], fmax(r->talk[1][c], r->talk[2][c])) > GAUGE_LEAST)
+            columns[count++] = c;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < count; j++)
+            matrix[i * count + j] = r->talk[i][columns[j]];
+    return count > 0 ? bj_stats_find_condition(matrix, 3, count) : 1;
+}
+
+static void fill_closure(const double *sensitivity, const double *pressure, bj_diagnose_closure *closure) {
+    double told = 0;
+    for (size_t c = 0; c < BJ_RESOURCES; c++)
+        told += closure->parts[c] = sensitivity[c] * pressure[c];
+    closure->residual = closure->loss - told;
+}
+
+static bj_verdict judge(const bj_diagnose_closure *closure) {
+    const double parts[4] = {closure->parts[BJ_RESOURCE_CACHE], closure->parts[BJ_RESOURCE_BANDWIDTH],
+                             closure->parts[BJ_RESOURCE_ROWS], closure->other};
+    size_t leads = 0;
+    double second = fabs(closure->residual);
+    if (closure->loss + closure->other < LEAD)
+        return fabs(closure->residual) < LEAD ? BJ_VERDICT_NONE : BJ_VERDICT_UNDETERMINED;
+    for (size_t i = 1; i < 4; i++)
+        leads = parts[i] > parts[leads] ? i : leads;
+    for (size_t i = 0; i < 4; i++)
+        second = i != leads ? fmax(second, parts[i]) : second;
+    return parts[leads] - second > LEAD ? (bj_verdict)leads : BJ_VERDICT_UNDETERMINED;
+}
+
+/* Antagonists that walk miss, and what they miss is traffic: what lines lose by it, in units of what they lose by
+ * twins, is no matter of the cache. */
+static void take_off_cross_talk(const bj_reading *r, double *sensitivity) {
+    const double *lines = r->talk[1];
+    if (lines[BJ_RESOURCE_BANDWIDTH] < GAUGE_LEAST)
+        return;
+    double like_twins = fmin(lines[BJ_RESOURCE_CACHE] / lines[BJ_RESOURCE_BANDWIDTH], 1);
+    sensitivity[BJ_RESOURCE_CACHE] =
+        fmax(sensitivity[BJ_RESOURCE_CACHE] - like_twins * sensitivity[BJ_RESOURCE_BANDWIDTH], 0);
+}
+
+/* The loss at full density against null actors. Where the work is one copy's, that is what the copy should have gained
+ * by more cpus and did not. */
+static double find_loss(const bj_diagnose_request *request, const view *v, double other) {
+    if (!request->strong)
+        return slowed(v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_COPIES);
+    double least[BJ_DIAGNOSE_ROUNDS], full[BJ_DIAGNOSE_ROUNDS];
+    size_t last = request->density_count - 1;
+    for (size_t i = 0; i < v->count; i++) {
+        const bj_diagnose_round *round = &v->rounds[v->index != NULL ? v->index[i] : i];
+        least[i] = round->densities[0];
+        full[i] = round->densities[last];
+    }
+    double ideal = request->total_cpus > 0 ? 1 : (double)request->densities[0] / (double)request->densities[last];
+    return log(bj_stats_median(full, v->count) / (bj_stats_median(least, v->count) * ideal)) - other;
+}
+
+bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnose_samples *samples, const size_t *index,
+                            size_t count) {
+    view v = {samples->rounds, index, count};
+    bj_reading r = {.verdict = BJ_VERDICT_UNDETERMINED};
+    double sensitivity[BJ_RESOURCES], as_calibrated[BJ_RESOURCES];
+    ladder walk = read_ladder(&v, BJ_SUBJECT_WALK);
+    for (size_t i = 0; i < 3; i++)
+        r.seen[i] = slowed(&v, references[i], BJ_BESIDE_COPIES);
+    double by_traffic = fmax(slowed(&v, BJ_SUBJECT_WALK, BJ_BESIDE_TWINS), 0);
+    r.cache_share = climb_back(&walk, fmax(r.seen[0] - by_traffic, 0), &r.is_past);
+    for (size_t i = 0; i < 3; i++)
+        read_row(&v, references[i], r.cache_share, r.talk[i]);
+    read_row(&v, BJ_SUBJECT_PROGRAM, r.cache_share, sensitivity);
+    take_off_cross_talk(&r, sensitivity);
+    r.condition = find_condition(&r);
+    r.closure.other =
+        fmax(log(own(&v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_NULL) / own(&v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_IDLE)), 0);
+    r.closure.loss = find_loss(request, &v, r.closure.other);
+    /* Twice: with all pressures as the references say, and with the program's rate as it was found beforehand. Where
+     * bandwidth and rows look alike to the references, these differ, and nothing may depend on which is right. */
+    bj_diagnose_closure given = r.closure;
+    solve_pressures(&r, 0, r.pressure);
+    fill_closure(sensitivity, r.pressure, &r.closure);
+    solve_pressures(&r, 1u << BJ_RESOURCE_BANDWIDTH, as_calibrated);
+    fill_closure(sensitivity, as_calibrated, &given);
+    r.verdict = judge(&r.closure);
+    bj_verdict again = judge(&given);
+    if (again != r.verdict) {
+        r.rivals = true;
+        r.verdict = BJ_VERDICT_UNDETERMINED;
+    }
+    return r;
+}

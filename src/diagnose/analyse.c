@@ -133,7 +133,7 @@ static void fill_memory(const inquiry *q, bj_diagnosis *diagnosis) {
     diagnosis->demand_gbs = bj_diagnose_find_demand(rounds, NULL, count);
 }
 
-static void take_reading(const bj_diagnose_request *request, const bj_reading *reading, bj_diagnosis *diagnosis) {
+static void take_reading(const inquiry *q, const bj_reading *reading, bj_diagnosis *diagnosis) {
     for (size_t i = 0; i < 3; i++) {
         diagnosis->seen[i] = exp(reading->seen[i]);
         for (size_t c = 0; c < BJ_RESOURCES; c++)
@@ -141,7 +141,8 @@ static void take_reading(const bj_diagnose_request *request, const bj_reading *r
     }
     memcpy(diagnosis->pressure, reading->pressure, sizeof diagnosis->pressure);
     diagnosis->condition = reading->condition;
-    diagnosis->own_cache_bytes = reading->cache_share * request->chip->cache_bytes;
+    diagnosis->own_cache_bytes = q->samples->twin_share * q->request->chip->cache_bytes;
+    diagnosis->walk_is_past = q->samples->walk_is_past;
     diagnosis->closure = reading->closure;
 }
 
@@ -152,7 +153,7 @@ static bj_status find_verdict(inquiry *q, bj_diagnosis *diagnosis, bj_error *err
     BJ_TRY(estimate(q, take_verdict, &agreement, error));
     for (size_t i = 0; i < BJ_VERDICTS; i++)
         diagnosis->support[i] = q->total > 0 ? (double)q->counts[i] / (double)q->total : 0;
-    take_reading(q->request, &reading, diagnosis);
+    take_reading(q, &reading, diagnosis);
     diagnosis->verdict = reading.verdict;
     diagnosis->confidence = bj_kit_judge_support(diagnosis->support[reading.verdict]);
     if (q->samples->round_count < BJ_BOOTSTRAP_ROUNDS_NEEDED)

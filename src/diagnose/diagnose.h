@@ -70,7 +70,8 @@ typedef enum {
     BJ_BESIDE_FULL_SCATTERED,
     BJ_BESIDE_TWINS, /* lines in order at the program's own rate */
     BJ_BESIDE_TWINS_SCATTERED,
-    BJ_BESIDE_COPIES, /* copies of the program; beside the program that is full density */
+    BJ_BESIDE_TWIN_WALKS, /* walks that hurt the reference walk as much as copies of the program do */
+    BJ_BESIDE_COPIES,     /* copies of the program; beside the program that is full density */
     BJ_COMPANIES
 } bj_company;
 
@@ -92,7 +93,10 @@ typedef struct {
     size_t round_count;
     bj_diagnose_round *explored; /* rounds in which only the program's rate was looked for; owned */
     size_t explored_count;
-    double twin_gbs; /* of each twin: the rate that was found; NaN: there were none */
+    /* What exploring found of the twins; NaN: there were none. */
+    double twin_gbs;   /* of each that moves lines */
+    double twin_share; /* of the cache, that walks of all of them go through */
+    bool walk_is_past; /* copies hurt the reference walk more than any walks that were tried */
     bool out_of_time;
 } bj_diagnose_samples;
 
@@ -146,7 +150,8 @@ typedef struct {
     double cross_talk[3][BJ_RESOURCES], seen[3];
     double pressure[BJ_RESOURCES]; /* of the copies, as shares of what stood for each resource */
     double condition;              /* of the references as a gauge of the pressures */
-    double own_cache_bytes;        /* cache that the copies press on like walks of so many bytes */
+    double own_cache_bytes;        /* that walks go through which press on the cache like the copies */
+    bool walk_is_past;             /* or would have to, and more than was tried */
     double demand_gbs;             /* of the program at least density; NaN: could not be told */
     double total_gbs, share_gbs;   /* what the chip's memory gives in all, and a cpu's part of it */
     double scattered_gbs;          /* the same of scattered lines */

@@ -21,6 +21,13 @@
 /* The smallest walk of an antagonist. */
 #define LEAST_WALK_BYTES 16384.0
 
+/* Walks like the copies are looked for between these, in times of the cache: less leaves even a program that fills the
+ * cache nearly all of it, and more than so often the cache holds hardly anything of it. So many halvings of the
+ * logarithm leave 3% either way. */
+#define LEAST_TWIN_WALKS 0.05
+#define MOST_TWIN_WALKS 8.0
+#define TWIN_HALVINGS 7u
+
 /* ---- what is concluded */
 
 /* What a verdict must lead by, and the least loss that is one: slowdowns below 5% come and go between compilations of
@@ -31,9 +38,6 @@
 #define FULL_DROP 0.03
 /* What stands for a resource must slow a reference down by so much (a logarithm) to be a gauge of its pressure. */
 #define GAUGE_LEAST 0.03
-/* Where references tell two pressures apart worse than this, their split is not believed: a slowdown known to 2% would
- * then move it by half. */
-#define CONDITION_MOST 25.0
 /* Of the times and efficiencies of densities, as of slowdowns: the tolerance that their confidence is judged by. */
 #define TIME_TOLERANCE 0.05
 #define RESAMPLES 200u

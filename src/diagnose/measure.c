@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/diagnose_constants.h"
+#include "diagnose/reading.h"
 #include "stats/quantile.h"
 
 const double bj_diagnose_cache_shares[BJ_DIAGNOSE_LEVELS] = {0.5, 1, 2, 4};
@@ -22,7 +23,7 @@ enum { TASKS_MOST = BJ_SUBJECTS * BJ_COMPANIES + BJ_DIAGNOSE_DENSITIES };
 
 typedef struct {
     const bj_diagnose_request *request;
-    double twin_gbs, full_gbs; /* of each; full: what one actor of many gets, 0: not known yet */
+    double twin_share, twin_gbs, full_gbs; /* of each; full: what one actor of many gets, 0: not known yet */
     bj_actor *actors;
     bj_copy *copies;
     int *cpus;
@@ -55,11 +56,13 @@ static bj_actor company_on(const session *s, int cpu, bj_company company) {
     default:
         break;
     }
-    if (company < BJ_BESIDE_CACHE || company > BJ_BESIDE_CACHE_LAST)
+    bool steps = company >= BJ_BESIDE_CACHE && company <= BJ_BESIDE_CACHE_LAST;
+    if (!steps && company != BJ_BESIDE_TWIN_WALKS)
         return (bj_actor){.cpu = cpu, .act = BJ_ACT_NOTHING};
     /* Of those who share the first cpu's cache; where none does, each by itself. */
     double sharers = chip->cache_sharers > 1 ? (double)chip->cache_sharers - 1 : 1;
-    double bytes = bj_diagnose_cache_shares[company - BJ_BESIDE_CACHE] * chip->cache_bytes / sharers;
+    double share = steps ? bj_diagnose_cache_shares[company - BJ_BESIDE_CACHE] : s->twin_share;
+    double bytes = share * chip->cache_bytes / sharers;
     size_t whole = (size_t)fmax(bytes, LEAST_WALK_BYTES) / BJ_STREAM_MULTIPLE_BYTES * BJ_STREAM_MULTIPLE_BYTES;
     return (bj_actor){.cpu = cpu, .act = BJ_ACT_WALK, .bytes = whole};
 }
@@ -177,6 +180,8 @@ static const task exploring[] = {
     {BJ_SUBJECT_PROGRAM, BJ_BESIDE_FULL_SCATTERED, 0},
     {BJ_SUBJECT_SCATTERED, BJ_BESIDE_FULL_SCATTERED, 0},
     {BJ_SUBJECT_NULL, BJ_BESIDE_FULL_SCATTERED, 0},
+    {BJ_SUBJECT_WALK, BJ_BESIDE_NULL, 0},
+    {BJ_SUBJECT_WALK, BJ_BESIDE_COPIES, 0},
 };
 enum { EXPLORING_TASKS = sizeof exploring / sizeof exploring[0] };
 
@@ -188,6 +193,9 @@ static bool is_needed(bj_subject subject, bj_company company) {
         return true;
     if (subject == BJ_SUBJECT_NULL)
         return full;
+    bool steps = company >= BJ_BESIDE_CACHE && company <= BJ_BESIDE_CACHE_LAST;
+    if (steps)
+        return false;
     if (subject == BJ_SUBJECT_WALK)
         return company != BJ_BESIDE_IDLE && !half && !full;
     if (full)
@@ -235,6 +243,41 @@ static bj_status try_program(session *s, bj_error *error) {
     return BJ_OK;
 }
 
+/* The reference walk's slowdown in some trials: the median. */
+static bj_status try_walk(session *s, const bj_diagnose_round *rounds, bj_company company, double *slowdown,
+                          bj_error *error) {
+    const task what = {BJ_SUBJECT_WALK, company, 0};
+    double tries[EXPLORING_ROUNDS];
+    for (unsigned i = 0; i < EXPLORING_ROUNDS; i++) {
+        bj_diagnose_sample sample;
+        BJ_TRY(fill_cell(s, &what, &sample, error));
+        tries[i] = sample.own;
+    }
+    double alone = bj_diagnose_cell(rounds, NULL, EXPLORING_ROUNDS, BJ_SUBJECT_WALK, BJ_BESIDE_NULL, false);
+    *slowdown = log(bj_stats_median(tries, EXPLORING_ROUNDS) / alone);
+    return BJ_OK;
+}
+
+/* The walks that hurt the reference walk as much as the copies do by taking cache, which is without what their traffic
+ * alone does: by halving, since more pressure hurts no less. */
+static bj_status find_twin_walks(session *s, bj_diagnose_samples *samples, bj_error *error) {
+    const bj_diagnose_round *rounds = samples->explored;
+    double wanted = bj_diagnose_slowed(rounds, NULL, EXPLORING_ROUNDS, BJ_SUBJECT_WALK, BJ_BESIDE_COPIES);
+    double slowdown, low = log(LEAST_TWIN_WALKS), high = log(MOST_TWIN_WALKS);
+    BJ_TRY(try_walk(s, rounds, BJ_BESIDE_TWINS, &slowdown, error));
+    wanted -= fmax(slowdown, 0);
+    s->twin_share = MOST_TWIN_WALKS;
+    BJ_TRY(try_walk(s, rounds, BJ_BESIDE_TWIN_WALKS, &slowdown, error));
+    samples->walk_is_past = wanted > slowdown + GAUGE_LEAST;
+    for (unsigned i = 0; i < TWIN_HALVINGS; i++) {
+        s->twin_share = exp((low + high) / 2);
+        BJ_TRY(try_walk(s, rounds, BJ_BESIDE_TWIN_WALKS, &slowdown, error));
+        *(slowdown < wanted ? &low : &high) = log(s->twin_share);
+    }
+    samples->twin_share = s->twin_share;
+    return BJ_OK;
+}
+
 static bj_status explore(session *s, bj_diagnose_samples *samples, bj_error *error) {
     double n = (double)s->request->chip->count;
     for (unsigned i = 0; i < EXPLORING_ROUNDS; i++) {
@@ -246,14 +289,15 @@ static bj_status explore(session *s, bj_diagnose_samples *samples, bj_error *err
     double demand = bj_diagnose_find_demand(rounds, NULL, EXPLORING_ROUNDS);
     s->full_gbs = full / (n - 1);
     s->twin_gbs = samples->twin_gbs = fmax(isnan(demand) ? 0 : demand, full * LEAST_TWIN_SHARE / n);
-    return BJ_OK;
+    return find_twin_walks(s, samples, error);
 }
 
 static bj_status measure_all(session *s, bj_diagnose_samples *samples, bj_error *error) {
     const bj_diagnose_request *request = s->request;
     task tasks[TASKS_MOST];
     size_t count = plan_round(request, tasks);
-    s->planned = 1 + request->rounds * count + (request->times_only ? 0 : EXPLORING_ROUNDS * EXPLORING_TASKS);
+    s->planned = 1 + request->rounds * count +
+                 (request->times_only ? 0 : EXPLORING_ROUNDS * (EXPLORING_TASKS + TWIN_HALVINGS + 2));
     BJ_TRY(try_program(s, error));
     if (!request->times_only)
         BJ_TRY(explore(s, samples, error));
@@ -283,7 +327,8 @@ bj_status bj_diagnose_measure(const bj_diagnose_request *request, bj_diagnose_sa
                  .medians = calloc(cpus, sizeof *s.medians)};
     *samples = (bj_diagnose_samples){.rounds = calloc(request->rounds + 1, sizeof *samples->rounds),
                                      .explored = calloc(EXPLORING_ROUNDS, sizeof *samples->explored),
-                                     .twin_gbs = NAN};
+                                     .twin_gbs = NAN,
+                                     .twin_share = NAN};
     bj_status status = BJ_OK;
     if (!s.actors || !s.copies || !s.cpus || !s.seconds || !s.achieved || !s.medians || !samples->rounds ||
         !samples->explored)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "diagnose/diagnose_constants.h"
-#include "stats/monotone.h"
 #include "stats/nnls.h"
 #include "stats/quantile.h"
 
@@ -36,9 +35,14 @@ static double theirs(const view *v, bj_subject subject, bj_company company) {
     return bj_diagnose_cell(v->rounds, v->index, v->count, subject, company, true);
 }
 
-/* Against null actors. */
 static double slowed(const view *v, bj_subject subject, bj_company company) {
     return log(own(v, subject, company) / own(v, subject, BJ_BESIDE_NULL));
+}
+
+double bj_diagnose_slowed(const bj_diagnose_round *rounds, const size_t *index, size_t count, bj_subject subject,
+                          bj_company company) {
+    view v = {rounds, index, count};
+    return slowed(&v, subject, company);
 }
 
 /* What the program takes of a memory that is full: all there is, less what it leaves to the others; and what that would
@@ -60,72 +64,44 @@ double bj_diagnose_find_demand(const bj_diagnose_round *rounds, const size_t *in
     return isnan(in_order) ? demand_beside(&v, BJ_BESIDE_FULL_SCATTERED, BJ_SUBJECT_SCATTERED) : in_order;
 }
 
-/* ---- cache: which walks press like the copies */
-
-/* The slowdown of a subject by so many times the cache, between what was tried; levels[0] is no pressure. */
-typedef struct {
-    double slowdown[BJ_DIAGNOSE_LEVELS + 1];
-} ladder;
-
-static double share_at(size_t level) {
-    return level > 0 ? bj_diagnose_cache_shares[level - 1] : 0;
-}
-
-static ladder read_ladder(const view *v, bj_subject subject) {
-    ladder l = {{0}};
-    for (size_t i = 0; i < BJ_DIAGNOSE_LEVELS; i++)
-        l.slowdown[i + 1] = fmax(slowed(v, subject, (bj_company)(BJ_BESIDE_CACHE + i)), 0);
-    /* More pressure hurts no less. */
-    bj_stats_fit_monotone(l.slowdown, BJ_DIAGNOSE_LEVELS + 1);
-    return l;
-}
-
-static double climb(const ladder *l, double share) {
-    size_t level = 1;
-    while (level < BJ_DIAGNOSE_LEVELS && share > share_at(level))
-        level++;
-    double part = fmin((share - share_at(level - 1)) / (share_at(level) - share_at(level - 1)), 1);
-    return l->slowdown[level - 1] + part * (l->slowdown[level] - l->slowdown[level - 1]);
-}
-
-static double climb_back(const ladder *l, double slowdown, bool *is_past) {
-    *is_past = slowdown > l->slowdown[BJ_DIAGNOSE_LEVELS] + GAUGE_LEAST;
-    for (size_t level = 1; level <= BJ_DIAGNOSE_LEVELS; level++) {
-        double rise = l->slowdown[level] - l->slowdown[level - 1];
-        if (slowdown <= l->slowdown[level] && rise > 0)
-            return share_at(level - 1) +
-                   (share_at(level) - share_at(level - 1)) * (slowdown - l->slowdown[level - 1]) / rise;
-    }
-    return share_at(BJ_DIAGNOSE_LEVELS);
-}
-
 /* ---- pressures and parts */
 
 /* How a subject is slowed down by what stands for each resource. */
-static void read_row(const view *v, bj_subject subject, double cache_share, double *row) {
-    ladder walks = read_ladder(v, subject);
-    row[BJ_RESOURCE_CACHE] = climb(&walks, cache_share);
+static void read_row(const view *v, bj_subject subject, double *row) {
+    row[BJ_RESOURCE_CACHE] = fmax(slowed(v, subject, BJ_BESIDE_TWIN_WALKS), 0);
     row[BJ_RESOURCE_BANDWIDTH] = fmax(slowed(v, subject, BJ_BESIDE_TWINS), 0);
     row[BJ_RESOURCE_ROWS] = fmax(slowed(v, subject, BJ_BESIDE_TWINS_SCATTERED) - row[BJ_RESOURCE_BANDWIDTH], 0);
 }
 
-/* Pressures by least squares over those columns that any reference feels. One that none feels is as calibrated: twins
- * draw the program's own rate, and walks press like the copies; of rows there is then none to be seen. */
+/* What the references feel, for telling pressures from it. Lines do not use the cache: what walks cost them is traffic
+ * of the walks' own misses, and traffic of the copies is what the other twins stand for. */
+static double felt(const bj_reading *r, size_t reference, size_t resource) {
+    return resource == BJ_RESOURCE_CACHE && references[reference] != BJ_SUBJECT_WALK ? 0 : r->talk[reference][resource];
+}
+
+/* Those columns that any reference feels, but for the ones given. */
+static size_t gather_columns(const bj_reading *r, unsigned given, size_t *columns, double *matrix) {
+    size_t count = 0;
+    for (size_t c = 0; c < BJ_RESOURCES; c++)
+        if (!(given >> c & 1) && fmax(felt(r, 0, c), fmax(felt(r, 1, c), felt(r, 2, c))) > GAUGE_LEAST)
+            columns[count++] = c;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < count; j++)
+            matrix[i * count + j] = felt(r, i, columns[j]);
+    return count;
+}
+
+/* Pressures by least squares. A column that no reference feels is as calibrated: twins draw the program's own rate, and
+ * walks press like the copies; of rows there is then none to be seen. */
 static void solve_pressures(const bj_reading *r, unsigned given, double *pressure) {
     double matrix[3 * BJ_RESOURCES] = {0}, seen[3], solution[BJ_RESOURCES];
-    size_t columns[BJ_RESOURCES], count = 0;
-    for (size_t c = 0; c < BJ_RESOURCES; c++) {
-        double most = fmax(r->talk[0][c], fmax(r->talk[1][c], r->talk[2][c]));
+    size_t columns[BJ_RESOURCES], count = gather_columns(r, given, columns, matrix);
+    for (size_t c = 0; c < BJ_RESOURCES; c++)
         pressure[c] = c == BJ_RESOURCE_ROWS ? 0 : 1;
-        if (!(given >> c & 1) && most > GAUGE_LEAST)
-            columns[count++] = c;
-    }
     for (size_t i = 0; i < 3; i++) {
         seen[i] = r->seen[i];
         for (size_t c = 0; c < BJ_RESOURCES; c++)
-            seen[i] -= given >> c & 1 ? r->talk[i][c] : 0;
-        for (size_t j = 0; j < count; j++)
-            matrix[i * count + j] = r->talk[i][columns[j]];
+            seen[i] -= given >> c & 1 ? felt(r, i, c) : 0;
     }
     bj_stats_solve_nonnegative(matrix, seen, 3, count, solution);
     for (size_t j = 0; j < count; j++)
@@ -134,13 +110,7 @@ static void solve_pressures(const bj_reading *r, unsigned given, double *pressur
 
 static double find_condition(const bj_reading *r) {
     double matrix[3 * BJ_RESOURCES] = {0};
-    size_t count = 0, columns[BJ_RESOURCES];
-    for (size_t c = 0; c < BJ_RESOURCES; c++)
-        if (fmax(r->talk[0][c], fmax(r->talk[1][c], r->talk[2][c])) > GAUGE_LEAST)
-            columns[count++] = c;
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < count; j++)
-            matrix[i * count + j] = r->talk[i][columns[j]];
+    size_t columns[BJ_RESOURCES], count = gather_columns(r, 0, columns, matrix);
     return count > 0 ? bj_stats_find_condition(matrix, 3, count) : 1;
 }
 
@@ -197,14 +167,11 @@ bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnos
     view v = {samples->rounds, index, count};
     bj_reading r = {.verdict = BJ_VERDICT_UNDETERMINED};
     double sensitivity[BJ_RESOURCES], as_calibrated[BJ_RESOURCES];
-    ladder walk = read_ladder(&v, BJ_SUBJECT_WALK);
     for (size_t i = 0; i < 3; i++)
         r.seen[i] = slowed(&v, references[i], BJ_BESIDE_COPIES);
-    double by_traffic = fmax(slowed(&v, BJ_SUBJECT_WALK, BJ_BESIDE_TWINS), 0);
-    r.cache_share = climb_back(&walk, fmax(r.seen[0] - by_traffic, 0), &r.is_past);
     for (size_t i = 0; i < 3; i++)
-        read_row(&v, references[i], r.cache_share, r.talk[i]);
-    read_row(&v, BJ_SUBJECT_PROGRAM, r.cache_share, sensitivity);
+        read_row(&v, references[i], r.talk[i]);
+    read_row(&v, BJ_SUBJECT_PROGRAM, sensitivity);
     take_off_cross_talk(&r, sensitivity);
     r.condition = find_condition(&r);
     r.closure.other =

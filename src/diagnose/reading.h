@@ -8,11 +8,13 @@ typedef struct {
     double pressure[BJ_RESOURCES];
     double talk[3][BJ_RESOURCES], seen[3]; /* logarithms of slowdowns of the references */
     double condition;
-    double cache_share; /* times the cache that the copies press on like walks; NaN: beyond what was tried */
     bj_verdict verdict;
-    bool rivals;  /* the references cannot tell bandwidth from rows, and the answer depends on it */
-    bool is_past; /* the copies press harder on the cache than any antagonist did */
+    bool rivals; /* the references cannot tell bandwidth from rows, and the answer depends on it */
 } bj_reading;
+
+/* Of some rounds, NULL: the first `count`: the logarithm of a subject's slowdown against null actors. */
+double bj_diagnose_slowed(const bj_diagnose_round *rounds, const size_t *index, size_t count, bj_subject subject,
+                          bj_company company);
 
 /* `index`: rounds; NULL: the first `count`. */
 bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnose_samples *samples, const size_t *index,

@@ -54,7 +54,7 @@ static void tell_other(const bj_reading *reading, char *text, size_t room) {
         percent(reading->closure.other));
 }
 
-static void tell_undetermined(const bj_reading *reading, char *text, size_t room) {
+static void tell_undetermined(const bj_reading *reading, bool is_past, char *text, size_t room) {
     const bj_diagnose_closure *c = &reading->closure;
     if (reading->rivals) {
         snprintf(text, room,
@@ -67,7 +67,7 @@ static void tell_undetermined(const bj_reading *reading, char *text, size_t room
         text, room,
         "it loses %.0f%% at full density%s; cache accounts for %.0f%%, bandwidth for %.0f%%, DRAM rows for %.0f%%, "
         "and %.0f%% %s: no resource leads the others and what is unexplained by 5%%",
-        percent(c->loss), reading->is_past ? " and presses harder on the cache than any antagonist" : "",
+        percent(c->loss), is_past ? " and presses harder on the cache than any antagonist" : "",
         percent(c->parts[BJ_RESOURCE_CACHE]), percent(c->parts[BJ_RESOURCE_BANDWIDTH]),
         percent(c->parts[BJ_RESOURCE_ROWS]), percent(fabs(c->residual)),
         c->residual < 0 ? "were predicted that did not come" : "remain");
@@ -93,7 +93,7 @@ void bj_diagnose_tell_reason(const bj_diagnose_request *request, const bj_readin
         tell_other(reading, text, room);
         break;
     default:
-        tell_undetermined(reading, text, room);
+        tell_undetermined(reading, diagnosis->walk_is_past, text, room);
         break;
     }
 }

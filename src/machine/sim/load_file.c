@@ -21,6 +21,7 @@ static bj_status read_load(const bj_json_place *at, json_t *root, bj_sim_load *l
         {.name = "name", .kind = BJ_JSON_TEXT, .target = load->name, .room = sizeof load->name, .required = true},
         {.name = "summary", .kind = BJ_JSON_TEXT, .target = load->summary, .room = sizeof load->summary},
         {"compute_ns", BJ_JSON_NUMBER, &load->compute_ns, 0, MOST_NS, NULL, 0, false},
+        {"units", BJ_JSON_NUMBER, &load->units, 1, MOST_ACCESSES, NULL, 0, false},
         {"threads", BJ_JSON_COUNT, &load->threads, 1, 4096, NULL, 0, false},
         {"reuse", BJ_JSON_ANY, &reuse, 0, 0, NULL, 0, false},
         {"stream", BJ_JSON_ANY, &stream, 0, 0, NULL, 0, false},

@@ -83,10 +83,10 @@ static void print_cross_talk(const bj_diagnosis *diagnosis) {
 
 static void print_closure(const bj_diagnosis *diagnosis) {
     const bj_diagnose_closure *c = &diagnosis->closure;
-    printf("\nAt full density: measured x%.3f, predicted x%.3f", exp(c->loss), exp(c->loss - c->residual));
+    printf("\nAt full density: measured x%.3f, predicted x%.3f\n  of that ", exp(c->loss), exp(c->loss - c->residual));
     for (size_t i = 0; i < BJ_RESOURCES; i++)
-        printf("%s%s x%.3f", i == 0 ? " (" : ", ", resources[i], exp(c->parts[i]));
-    printf(")\n");
+        printf("%s%s x%.3f", i == 0 ? "" : ", ", resources[i], exp(c->parts[i]));
+    putchar('\n');
     printf("Memory gives the chip %.3g GB/s (scattered %.3g), a core's share is %.3g; ", diagnosis->total_gbs,
            diagnosis->scattered_gbs, diagnosis->share_gbs);
     if (isfinite(diagnosis->demand_gbs))
@@ -99,7 +99,7 @@ static void print_peaks(const bj_cli_diagnosis *d) {
     const bj_peaks *peaks = &d->peaks;
     if (isnan(peaks->flops_per_cycle) && isnan(peaks->loads_per_cycle) && isnan(peaks->instructions_per_cycle))
         return;
-    printf("\nAttainable by one core, a cycle:");
+    printf("\nAttainable by one core, a cycle:\n ");
     print_number(peaks->instructions_per_cycle, 0, " %*.2f instructions,");
     print_number(peaks->flops_per_cycle, 0, " %*.2f flops (double),");
     print_number(peaks->loads_per_cycle, 0, " %*.2f loads");
@@ -110,13 +110,13 @@ static void print_peaks(const bj_cli_diagnosis *d) {
         work.seconds = d->diagnosis.densities[i].seconds.value;
         work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
         bj_diagnose_compare_to_peaks(peaks, &work, &s);
-        printf("  at %zu cores it does", d->diagnosis.densities[i].cpus);
+        printf("  with %zu of the cores at work it does", d->diagnosis.densities[i].cpus);
         if (isfinite(s.flops_share))
             printf(" %.3g flops a cycle (%.0f%%)", s.flops_per_cycle, 100 * s.flops_share);
         if (isfinite(s.gbs))
             printf(" %.3g GB/s", s.gbs);
         if (isfinite(s.roof_share))
-            printf(", %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
+            printf(",\n    %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
                    s.below_ridge ? "memory" : "flops");
         putchar('\n');
     }
@@ -152,7 +152,7 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
     const bj_diagnosis *diagnosis = &d->diagnosis;
     char bytes[24];
     bj_base_format_bytes(d->chip.cache_bytes, bytes, sizeof bytes);
-    printf("%s on %s: %zu cores of one chip%s, L%d %s shared by %zu, %zu rounds\n", d->program, d->machine,
+    printf("%s\non %s: %zu cores of one chip%s, L%d %s shared by %zu, %zu rounds\n", d->program, d->machine,
            d->chip.count, d->chip.chips > 1 ? " of several" : "", d->chip.cache_level, bytes, d->chip.cache_sharers,
            d->round_count);
     if (d->variant_count > 0)

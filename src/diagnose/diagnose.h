@@ -52,7 +52,7 @@ typedef struct {
 typedef enum {
     BJ_SUBJECT_NULL,      /* registers only: what the company does undisturbed */
     BJ_SUBJECT_PROGRAM,   /* seconds */
-    BJ_SUBJECT_WALK,      /* half the last shared cache at random; ns an access */
+    BJ_SUBJECT_WALK,      /* most of the last shared cache at random; ns an access */
     BJ_SUBJECT_LINES,     /* lines in order; ns a byte, as the next */
     BJ_SUBJECT_SCATTERED, /* lines over many rows */
     BJ_SUBJECTS

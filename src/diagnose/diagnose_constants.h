@@ -5,15 +5,16 @@
 
 /* ---- what is measured */
 
-/* Rounds in which the program's own rate is looked for: the median of three survives one that was disturbed. */
-#define EXPLORING_ROUNDS 3u
+/* Rounds in which the program's own rate is looked for: the median of five survives two that were disturbed. */
+#define EXPLORING_ROUNDS 5u
 /* Arrays of scattered lines: more than any controller that we know keeps rows open (32 in a node of the paper's). */
 #define SCATTERED_PLACES 64u
 /* What lines go through: each of the arrays twice the least that the seam takes. Stores past the caches need no more.
  */
 #define LINES_BYTES ((size_t)SCATTERED_PLACES * 131072u)
-/* The reference walk takes half the cache: it fits alone, and what others take beyond the other half is seen. */
-#define REFERENCE_SHARE 0.5
+/* The reference walk takes three quarters of the cache: it fits alone, and what others take beyond the last quarter is
+ * seen, also where each core has caches of its own besides. */
+#define REFERENCE_SHARE 0.75
 /* A trial of references alone lasts so long: a thousand times the chunks that actors work in. */
 #define REFERENCE_SECONDS 0.05
 /* Twins of a program that hardly uses memory: less than this share of all there is disturbs nobody. */

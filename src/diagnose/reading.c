@@ -122,8 +122,10 @@ static void fill_closure(const double *sensitivity, const double *pressure, bj_d
 }
 
 static bj_verdict judge(const bj_diagnose_closure *closure) {
-    const double parts[4] = {closure->parts[BJ_RESOURCE_CACHE], closure->parts[BJ_RESOURCE_BANDWIDTH],
-                             closure->parts[BJ_RESOURCE_ROWS], closure->other};
+    /* Nothing can account for more than was lost. */
+    const double parts[4] = {fmin(closure->parts[BJ_RESOURCE_CACHE], closure->loss),
+                             fmin(closure->parts[BJ_RESOURCE_BANDWIDTH], closure->loss),
+                             fmin(closure->parts[BJ_RESOURCE_ROWS], closure->loss), closure->other};
     size_t leads = 0;
     double second = fabs(closure->residual);
     if (closure->loss + closure->other < LEAD)
@@ -131,19 +133,24 @@ static bj_verdict judge(const bj_diagnose_closure *closure) {
     for (size_t i = 1; i < 4; i++)
         leads = parts[i] > parts[leads] ? i : leads;
     for (size_t i = 0; i < 4; i++)
-        second = i != leads ? fmax(second, parts[i]) : second;
+        second = i != leads ? fmax(second, i < BJ_RESOURCES ? closure->parts[i] : parts[i]) : second;
     return parts[leads] - second > LEAD ? (bj_verdict)leads : BJ_VERDICT_UNDETERMINED;
 }
 
-/* Antagonists that walk miss, and what they miss is traffic: what lines lose by it, in units of what they lose by
- * twins, is no matter of the cache. */
+/* Antagonists that walk miss, and what they miss is traffic: what lines lose by it, told in terms of twins, is no
+ * matter of the cache. */
 static void take_off_cross_talk(const bj_reading *r, double *sensitivity) {
-    const double *lines = r->talk[1];
-    if (lines[BJ_RESOURCE_BANDWIDTH] < GAUGE_LEAST)
-        return;
-    double like_twins = fmin(lines[BJ_RESOURCE_CACHE] / lines[BJ_RESOURCE_BANDWIDTH], 1);
-    sensitivity[BJ_RESOURCE_CACHE] =
-        fmax(sensitivity[BJ_RESOURCE_CACHE] - like_twins * sensitivity[BJ_RESOURCE_BANDWIDTH], 0);
+    const bj_resource twins[] = {BJ_RESOURCE_BANDWIDTH, BJ_RESOURCE_ROWS};
+    double matrix[4] = {0}, seen[2], traffic[2] = {0};
+    for (size_t i = 0; i < 2; i++) {
+        seen[i] = r->talk[i + 1][BJ_RESOURCE_CACHE];
+        for (size_t j = 0; j < 2; j++)
+            matrix[2 * i + j] = r->talk[i + 1][twins[j]] > GAUGE_LEAST ? r->talk[i + 1][twins[j]] : 0;
+    }
+    bj_stats_solve_nonnegative(matrix, seen, 2, 2, traffic);
+    for (size_t j = 0; j < 2; j++)
+        sensitivity[BJ_RESOURCE_CACHE] -= traffic[j] * sensitivity[twins[j]];
+    sensitivity[BJ_RESOURCE_CACHE] = fmax(sensitivity[BJ_RESOURCE_CACHE], 0);
 }
 
 /* The loss at full density against null actors. Where the work is one copy's, that is what the copy should have gained
@@ -160,6 +167,10 @@ static double find_loss(const bj_diagnose_request *request, const view *v, doubl
     }
     double ideal = request->total_cpus > 0 ? 1 : (double)request->densities[0] / (double)request->densities[last];
     return log(bj_stats_median(full, v->count) / (bj_stats_median(least, v->count) * ideal)) - other;
+}
+
+static double share_memory(const bj_diagnose_closure *closure) {
+    return fmax(closure->parts[BJ_RESOURCE_BANDWIDTH], closure->parts[BJ_RESOURCE_ROWS]);
 }
 
 bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnose_samples *samples, const size_t *index,
@@ -187,7 +198,7 @@ bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnos
     r.verdict = judge(&r.closure);
     bj_verdict again = judge(&given);
     if (again != r.verdict) {
-        r.rivals = true;
+        r.rivals = share_memory(&r.closure) > LEAD || share_memory(&given) > LEAD;
         r.verdict = BJ_VERDICT_UNDETERMINED;
     }
     return r;

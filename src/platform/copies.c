@@ -14,6 +14,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #include "platform/child.h"
@@ -28,6 +29,7 @@ typedef struct {
     pid_t pid; /* 0: not there, or waited for */
     pid_t group;
     int errors; /* what it writes there; -1: nothing more */
+    int end;    /* can be read when it has ended; -1: the system knows no such thing */
     char line[LINE_ROOM];
     size_t length;
     bool line_done;
@@ -133,6 +135,15 @@ static bj_status no_process(const bj_copies *copies, bj_error *error) {
     return bj_base_set_error(error, BJ_ERR_RESOURCE, "no process for %.60s: %s", copies->name, strerror(errno));
 }
 
+static int open_end(pid_t pid) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
 static bj_status hold_one(bj_copies *copies, char *const *words, const bj_copy_cpus *cpus, int gate, bj_error *error) {
     copy *c = &copies->items[copies->count];
     int ends[2];
@@ -149,7 +160,7 @@ static bj_status hold_one(bj_copies *copies, char *const *words, const bj_copy_c
         return no_process(copies, error);
     }
     setpgid(pid, pid);
-    *c = (copy){.pid = pid, .group = pid, .errors = ends[0]};
+    *c = (copy){.pid = pid, .group = pid, .errors = ends[0], .end = open_end(pid)};
     copies->count++;
     return BJ_OK;
 }
@@ -220,21 +231,18 @@ static void take_errors(copy *c) {
     }
 }
 
-/* Sleeps until one writes or POLL_MS are over. */
+/* Sleeps until one writes or ends, or POLL_MS are over. */
 static void listen_to(bj_copies *copies, struct pollfd *polls) {
-    for (size_t i = 0; i < copies->count; i++)
-        polls[i] = (struct pollfd){.fd = copies->items[i].errors, .events = POLLIN};
-    if (poll(polls, copies->count, POLL_MS) <= 0)
+    for (size_t i = 0; i < copies->count; i++) {
+        polls[2 * i] = (struct pollfd){.fd = copies->items[i].errors, .events = POLLIN};
+        polls[2 * i + 1] =
+            (struct pollfd){.fd = copies->items[i].pid > 0 ? copies->items[i].end : -1, .events = POLLIN};
+    }
+    if (poll(polls, 2 * copies->count, POLL_MS) <= 0)
         return;
-    bool data = false;
     for (size_t i = 0; i < copies->count; i++)
-        if (polls[i].revents != 0) {
+        if (polls[2 * i].revents != 0)
             take_errors(&copies->items[i]);
-            data = true;
-        }
-    /* Ends of files come before the process is gone by a moment. */
-    if (data)
-        (void)sched_yield();
 }
 
 static bool is_ours(const bj_copies *copies, pid_t pid) {
@@ -326,7 +334,7 @@ static bj_status collect(bj_copies *copies, uint64_t begun, _Atomic uint64_t *fi
 
 bj_status bj_platform_run_copies(bj_copies *copies, const bj_copies_rules *rules, _Atomic uint64_t *begun_ns,
                                  _Atomic uint64_t *first_end_ns, double *seconds, bj_error *error) {
-    struct pollfd *polls = calloc(copies->count + 1, sizeof *polls);
+    struct pollfd *polls = calloc(2 * copies->count + 1, sizeof *polls);
     bj_status status = BJ_OK;
     size_t alive = copies->count;
     if (polls == NULL)
@@ -366,6 +374,8 @@ void bj_platform_end_copies(bj_copies *copies) {
         }
         if (c->errors >= 0)
             close(c->errors);
+        if (c->end >= 0)
+            close(c->end);
     }
     if (copies->guard > 0) {
         kill(copies->guard, SIGKILL);

@@ -38,12 +38,13 @@ MAY_INCLUDE = {
     "timer": ["base/", "platform/", "kernels/", "data/", "stats/", "probes/kit/known_caches.h",
               "probes/kit/estimate.h"],
     "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
+    "diagnose": ["base/", "data/", "stats/", "profile/", "machine/machine.h", "probes/kit/estimate.h"],
     "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h", "blackjack/regions.h"],
     # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
     "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],
     "cli": ["base/", "data/", "platform/", "kernels/", "machine/", "profile/", "probes/", "runner/", "report/",
-            "emit/", "timer/", "regions/", "fleet/", "tune/", "machine/native/native_compiler.h", "bj_build.h"],
+            "emit/", "timer/", "regions/", "fleet/", "tune/", "diagnose/", "machine/native/native_compiler.h", "bj_build.h"],
 }
 
 # Made at build time, or public and below include/: there is no file of that name below src/.

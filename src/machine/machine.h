@@ -186,6 +186,45 @@ typedef struct {
     size_t room;         /* gaps of one thread that are kept: the first ones */
 } bj_watch;
 
+/* What a cpu does beside the copies of a program, for as long as these run. It presses on one resource, and what it
+ * achieves tells how hard, and what the others left it. */
+typedef enum {
+    BJ_ACT_NOTHING, /* works in registers */
+    BJ_ACT_WALK,    /* dependent loads at random through `bytes` */
+    BJ_ACT_LINES    /* lines written past the caches where that is known, else through them */
+} bj_act;
+
+typedef struct {
+    int cpu;
+    bj_act act;
+    size_t bytes;    /* of a walk: that it goes through; of lines: the range, which need not exceed any cache */
+    double gbs;      /* of lines: at most so many; 0: as many as it can */
+    unsigned places; /* of lines: arrays that are passed side by side, up to BJ_STREAM_ARRAYS_MAX; 1: in order */
+} bj_actor;
+
+/* One copy of the program that is attached to the machine, on cpus of its own. */
+typedef struct {
+    const int *cpus; /* OS numbers */
+    size_t cpu_count;
+} bj_copy;
+
+/* Copies and actors that start together. The copies run to their end. No cpu is named twice. */
+typedef struct {
+    const bj_copy *copies;
+    size_t copy_count;
+    const bj_actor *actors;
+    size_t actor_count;
+    double seconds; /* without copies: for so long */
+} bj_trial;
+
+/* A program as a list of words, the first of which is looked for in PATH. */
+typedef struct {
+    char *const *words;                /* "{cpus}" in any of them becomes the number of its cpus; NULL at the end */
+    double limit_s;                    /* a copy that takes longer is ended */
+    bool (*is_stopped)(void *context); /* asked several times a second; true: end all, with BJ_ERR_INTERRUPTED */
+    void *context;
+} bj_command;
+
 /* Clocks that a program can read: the time that passes, the thread's cpu time, the processor's own counter. */
 typedef enum { BJ_TIMER_WALL, BJ_TIMER_CPU, BJ_TIMER_CYCLES, BJ_TIMER_COUNT } bj_timer;
 
@@ -262,6 +301,12 @@ typedef bj_status bj_verb_run_watch(bj_machine *machine, const bj_watch *watch, 
  * zero between two reads in a row; `repetitions` values each. BJ_ERR_UNSUPPORTED: there is no such timer. */
 typedef bj_status bj_verb_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
                                     double *resolution_ns, bj_error *error);
+/* seconds: of each copy, from the common start to its end. achieved: of each actor, until the first copy ended: GB/s of
+ * lines, ns an access of a walk, NaN of one that does nothing. row_hits (may be NULL): the share of lines that found
+ * their DRAM row open, where the machine can tell (a simulated one), else NaN. BJ_ERR_USAGE: copies, and no program is
+ * attached; BJ_ERR_FAILED: a copy failed, did not end, or left something running, and the error says what. */
+typedef bj_status bj_verb_run_trial(bj_machine *machine, const bj_trial *trial, double *seconds, double *achieved,
+                                    double *row_hits, bj_error *error);
 /* What the OS says of `key`; false: nothing. Only the runner calls it. */
 typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
 
@@ -284,6 +329,7 @@ typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, d
     VERB(run_crowd)                                                                                                    \
     VERB(run_watch)                                                                                                    \
     VERB(run_timer)                                                                                                    \
+    VERB(run_trial)                                                                                                    \
     VERB(read_claim)
 
 typedef struct {
@@ -303,3 +349,8 @@ struct bj_machine {
 bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine **machine,
                                     bj_error *error) BJ_WARN_UNUSED;
+
+/* What trials run copies of. A native machine takes a command, whose words must outlive it; a simulated one a load, the
+ * file of which docs/machines.md describes. */
+bj_status bj_machine_attach_command(bj_machine *native, const bj_command *command, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, bj_error *error) BJ_WARN_UNUSED;

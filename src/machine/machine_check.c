@@ -131,3 +131,45 @@ bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *err
         return bj_base_set_error(error, BJ_ERR_USAGE, "%zu threads on %zu cpus", threads, cpu_count);
     return BJ_OK;
 }
+
+static int cpu_of_copies(const bj_trial *trial, size_t i) {
+    for (size_t c = 0; c < trial->copy_count; c++) {
+        if (i < trial->copies[c].cpu_count)
+            return trial->copies[c].cpus[i];
+        i -= trial->copies[c].cpu_count;
+    }
+    return trial->actors[i].cpu;
+}
+
+static bj_status check_actor(const bj_actor *actor, bj_error *error) {
+    if (actor->act == BJ_ACT_WALK && actor->bytes < BJ_STREAM_MULTIPLE_BYTES)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an actor that walks through %zu bytes", actor->bytes);
+    if (actor->act != BJ_ACT_LINES)
+        return BJ_OK;
+    if (actor->places < 1 || actor->places > BJ_STREAM_ARRAYS_MAX)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an actor of %u arrays where %u are the most", actor->places,
+                                 BJ_STREAM_ARRAYS_MAX);
+    if (actor->bytes / actor->places < BJ_STREAM_ARRAY_LEAST)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "an actor of %u arrays in %zu bytes", actor->places,
+                                 actor->bytes);
+    return BJ_OK;
+}
+
+bj_status bj_machine_check_trial(const bj_trial *trial, bj_error *error) {
+    size_t cpus = trial->actor_count;
+    for (size_t i = 0; i < trial->copy_count; i++) {
+        if (trial->copies[i].cpu_count == 0)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "a copy on no cpu");
+        cpus += trial->copies[i].cpu_count;
+    }
+    for (size_t i = 0; i < trial->actor_count; i++)
+        BJ_TRY(check_actor(&trial->actors[i], error));
+    if (cpus == 0 || (trial->copy_count == 0 && !(trial->seconds > 0)))
+        return bj_base_set_error(error, BJ_ERR_USAGE, "a trial of nothing");
+    for (size_t i = 0; i < cpus; i++)
+        for (size_t j = 0; j < i; j++)
+            if (cpu_of_copies(trial, i) == cpu_of_copies(trial, j))
+                return bj_base_set_error(error, BJ_ERR_USAGE, "two copies or actors on cpu %d",
+                                         cpu_of_copies(trial, i));
+    return BJ_OK;
+}

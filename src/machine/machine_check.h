@@ -27,3 +27,5 @@ bj_status bj_machine_check_messages(const bj_machine *machine, const bj_message 
 /* More threads than any scheduler is asked to juggle here. */
 #define BJ_CROWD_THREADS_MAX 16384u
 bj_status bj_machine_check_crowd(size_t threads, size_t cpu_count, bj_error *error) BJ_WARN_UNUSED;
+/* Copies and actors that can be run, and no cpu in two of them. */
+bj_status bj_machine_check_trial(const bj_trial *trial, bj_error *error) BJ_WARN_UNUSED;

@@ -118,6 +118,7 @@ bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *
         status = bj_platform_list_cpus(&self->cpus, &cpu_count, error);
     if (status != BJ_OK)
         goto fail;
+    self->cpu_count = cpu_count;
     self->opened_ns = bj_platform_read_ns();
     self->warmed_cpu = -1;
     opened->verbs = &verbs;

@@ -13,7 +13,9 @@ typedef struct {
     uint64_t opened_ns;
     double batch_ns; /* 0: not measured yet */
     int *cpus;
-    int warmed_cpu; /* -1: none yet */
+    size_t cpu_count;
+    bj_command command; /* that trials run copies of; words NULL: none */
+    int warmed_cpu;     /* -1: none yet */
     bj_topology *topology;
     bool topology_tried;
     bj_native_kernels *kernels;

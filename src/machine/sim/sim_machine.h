@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/machine.h"
+#include "machine/sim/load_file.h"
 #include "machine/sim/memory_system.h"
 #include "machine/sim/noise.h"
 
@@ -20,6 +21,8 @@ typedef struct {
     bj_rank *ranks;     /* by number; NULL: no messages */
     uint32_t *place_of; /* of each rank: where it sits */
     uint32_t *at_once;  /* scratch of run_messages: messages inside each group of a layer */
+    bj_sim_load load;   /* that trials run copies of */
+    bool has_load;
 } bj_sim_machine;
 
 /* Where the bytes of a lone stream come from, once its caches have settled. */

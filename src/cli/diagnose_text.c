@@ -1,0 +1,170 @@
+/* A diagnosis for a person: what was seen, in 80 columns, and the verdict with what to do. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/diagnose_output.h"
+
+static const char *const resources[BJ_RESOURCES] = {"cache", "bandwidth", "DRAM rows"};
+
+static void print_number(double value, int width, const char *format) {
+    if (isfinite(value))
+        printf(format, width, value);
+    else
+        printf("%*s", width, "-");
+}
+
+static void print_densities(const bj_diagnosis *diagnosis, bool strong) {
+    bool hits = false;
+    for (size_t i = 0; i < diagnosis->density_count; i++)
+        hits = hits || isfinite(diagnosis->densities[i].row_hits);
+    printf("\n  cores   seconds          interval   efficiency%s\n", hits ? "   row hits" : "");
+    for (size_t i = 0; i < diagnosis->density_count; i++) {
+        const bj_diagnose_density *d = &diagnosis->densities[i];
+        printf("  %5zu ", d->cpus);
+        print_number(d->seconds.value, 9, "%*.4g");
+        printf("  %8.4g - %-8.4g", d->seconds.interval[0], d->seconds.interval[1]);
+        print_number(100 * d->efficiency.value, 8, "%*.0f%%");
+        if (isfinite(d->row_hits))
+            printf("  %9.0f%%", 100 * d->row_hits);
+        putchar('\n');
+    }
+    printf("  %s\n", strong ? "(one copy on all of them, the same work: ideal is time / cores)"
+                            : "(a copy on each, the same work each: ideal is the same time)");
+}
+
+static void print_pressure(const bj_diagnose_point *point, bj_resource resource) {
+    char bytes[24], text[32];
+    if (resource == BJ_RESOURCE_CACHE) {
+        bj_base_format_bytes(point->pressure, bytes, sizeof bytes);
+        snprintf(text, sizeof text, "%s", bytes);
+    } else {
+        snprintf(text, sizeof text, "%.3g GB/s", point->pressure);
+    }
+    printf("  %-10s %12s", resources[resource], text);
+}
+
+static void print_sensitivity(const bj_cli_diagnosis *d) {
+    const bj_diagnosis *diagnosis = &d->diagnosis;
+    printf("\nOne copy, and antagonists on the other %zu cores (slowdown against cores that\n"
+           "compute in registers; DRAM rows: scattered lines against lines in order)\n\n"
+           "  resource       pressure   slowdown      interval   antagonists\n",
+           d->chip.count - 1);
+    for (size_t c = 0; c < BJ_RESOURCES; c++)
+        for (size_t i = 0; i < diagnosis->point_count[c]; i++) {
+            const bj_diagnose_point *point = &diagnosis->points[c][i];
+            print_pressure(point, (bj_resource)c);
+            print_number(point->slowdown.value, 11, "%*.3f");
+            printf("  %.3f - %.3f", point->slowdown.interval[0], point->slowdown.interval[1]);
+            if (isfinite(point->achieved))
+                printf(c == BJ_RESOURCE_CACHE ? "   %.3g ns an access" : "   %.3g GB/s", point->achieved);
+            putchar('\n');
+        }
+    printf("  against idle cores, cores that compute in registers cost %.1f%%\n",
+           100 * (diagnosis->null_cost.value - 1));
+}
+
+static void print_cross_talk(const bj_diagnosis *diagnosis) {
+    static const char *const references[3] = {"walk", "lines", "scattered"};
+    printf("\nReference programs in its place (slowdown by what stands for each resource,\n"
+           "and by copies of the program; condition %.3g)\n\n"
+           "  reference      cache  bandwidth  DRAM rows     copies\n",
+           diagnosis->condition);
+    for (size_t i = 0; i < 3; i++) {
+        printf("  %-9s", references[i]);
+        for (size_t c = 0; c < BJ_RESOURCES; c++)
+            print_number(diagnosis->cross_talk[i][c], 11, "%*.3f");
+        print_number(diagnosis->seen[i], 11, "%*.3f");
+        putchar('\n');
+    }
+}
+
+static void print_closure(const bj_diagnosis *diagnosis) {
+    const bj_diagnose_closure *c = &diagnosis->closure;
+    printf("\nAt full density: measured x%.3f, predicted x%.3f\n  of that ", exp(c->loss), exp(c->loss - c->residual));
+    for (size_t i = 0; i < BJ_RESOURCES; i++)
+        printf("%s%s x%.3f", i == 0 ? "" : ", ", resources[i], exp(c->parts[i]));
+    putchar('\n');
+    printf("Memory gives the chip %.3g GB/s (scattered %.3g), a core's share is %.3g; ", diagnosis->total_gbs,
+           diagnosis->scattered_gbs, diagnosis->share_gbs);
+    if (isfinite(diagnosis->demand_gbs))
+        printf("\nthe program alone draws %.3g GB/s\n", diagnosis->demand_gbs);
+    else
+        printf("\nthe program did not fill it beside the others, so its own rate is not known\n");
+}
+
+static void print_peaks(const bj_cli_diagnosis *d) {
+    const bj_peaks *peaks = &d->peaks;
+    if (isnan(peaks->flops_per_cycle) && isnan(peaks->loads_per_cycle) && isnan(peaks->instructions_per_cycle))
+        return;
+    printf("\nAttainable by one core, a cycle:\n ");
+    print_number(peaks->instructions_per_cycle, 0, " %*.2f instructions,");
+    print_number(peaks->flops_per_cycle, 0, " %*.2f flops (double),");
+    print_number(peaks->loads_per_cycle, 0, " %*.2f loads");
+    putchar('\n');
+    for (size_t i = 0; d->has_work && i < d->diagnosis.density_count; i++) {
+        bj_peak_work work = d->work;
+        bj_peak_standing s;
+        work.seconds = d->diagnosis.densities[i].seconds.value;
+        work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
+        bj_diagnose_compare_to_peaks(peaks, &work, &s);
+        printf("  with %zu of the cores at work it does", d->diagnosis.densities[i].cpus);
+        if (isfinite(s.flops_share))
+            printf(" %.3g flops a cycle (%.0f%%)", s.flops_per_cycle, 100 * s.flops_share);
+        if (isfinite(s.gbs))
+            printf(" %.3g GB/s", s.gbs);
+        if (isfinite(s.roof_share))
+            printf(",\n    %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
+                   s.below_ridge ? "memory" : "flops");
+        putchar('\n');
+    }
+}
+
+void bj_cli_rank_variants(const bj_cli_diagnosis *d, size_t density, size_t *order) {
+    for (size_t i = 0; i < d->variant_count; i++) {
+        size_t at = i;
+        for (; at > 0 && d->variants[i].densities[density].seconds.value <
+                             d->variants[order[at - 1]].densities[density].seconds.value;
+             at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+static void print_variants(const bj_cli_diagnosis *d) {
+    size_t order[BJ_CLI_VARIANTS_MOST];
+    printf("\nVariants, fastest first at each density\n");
+    for (size_t i = 0; i < d->request.density_count; i++) {
+        bj_cli_rank_variants(d, i, order);
+        printf("  %zu core%s\n", d->request.densities[i], d->request.densities[i] > 1 ? "s" : "");
+        for (size_t v = 0; v < d->variant_count; v++) {
+            const bj_estimate *seconds = &d->variants[order[v]].densities[i].seconds;
+            printf("    %9.4g s  (%.4g - %.4g)  %.40s\n", seconds->value, seconds->interval[0], seconds->interval[1],
+                   d->variants[order[v]].make);
+        }
+    }
+    printf("  diagnosed below, and what is built now: %.60s\n", d->variants[d->chosen].make);
+}
+
+void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
+    const bj_diagnosis *diagnosis = &d->diagnosis;
+    char bytes[24];
+    bj_base_format_bytes(d->chip.cache_bytes, bytes, sizeof bytes);
+    printf("%s\non %s: %zu cores of one chip%s, L%d %s shared by %zu, %zu rounds\n", d->program, d->machine,
+           d->chip.count, d->chip.chips > 1 ? " of several" : "", d->chip.cache_level, bytes, d->chip.cache_sharers,
+           d->round_count);
+    if (d->variant_count > 0)
+        print_variants(d);
+    print_densities(diagnosis, d->request.strong);
+    print_sensitivity(d);
+    print_cross_talk(diagnosis);
+    print_closure(diagnosis);
+    print_peaks(d);
+    printf("\n%s", bj_diagnose_name_verdict(diagnosis->verdict));
+    if (diagnosis->confidence != BJ_CONFIDENCE_NONE)
+        printf(", confidence %s", bj_data_name_confidence(diagnosis->confidence));
+    printf(":\n  ");
+    bj_cli_print_filled(diagnosis->reason, 2, 2);
+}

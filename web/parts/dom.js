@@ -23,7 +23,7 @@ export function table(caption, headings, rows, attributes = () => ({})) {
   const cell = (tag, content, extra = {}) => {
     const special = content !== null && typeof content === "object" && !(content instanceof Node) && !Array.isArray(content);
     const { cell = content, number = false, class: name = null } = special ? content : {};
-    return el(tag, { class: number ? "number" : name, ...extra }, cell);
+    return el(tag, { class: [number && "number", name].filter(Boolean).join(" ") || null, ...extra }, cell);
   };
   return el("div.scroll", { tabindex: "0", role: "region", "aria-label": caption },
     el("table",

@@ -50,11 +50,11 @@ export function answerTable(profile, keys, caption) {
   const claimed = keys.some((key) => profile.answers[key].claimed !== undefined);
   const headings = ["answer", { text: "value", number: true }, { text: "95% interval", number: true }, ...(claimed ? [{ text: "claimed", number: true }] : []), "confidence", "why"];
   const rows = keys.map((key) => {
-    const answer = profile.answers[key];
-    return [el("span.key", key), { cell: valueOf(answer), number: true, class: answer.value !== null && typeof answer.value === "object" ? "words" : null },
-      { cell: Array.isArray(answer.interval) ? range(answer.interval, answer.unit) : "", number: true },
-      ...(claimed ? [{ cell: typeof answer.claimed === "number" ? shown(answer.claimed, answer.unit) : "", number: true }] : []),
-      badge(answer), { cell: why(profile, answer), class: "why" }];
+    const answer = profile.answers[key], isStructured = answer.value !== null && typeof answer.value === "object";
+    return [el("span.key", key), { cell: valueOf(answer), number: true, class: isStructured ? "value words" : "value" },
+      { cell: Array.isArray(answer.interval) ? range(answer.interval, answer.unit) : "", number: true, class: "interval" },
+      ...(claimed ? [{ cell: typeof answer.claimed === "number" ? shown(answer.claimed, answer.unit) : "", number: true, class: "claimed" }] : []),
+      { cell: badge(answer), class: "sure" }, { cell: why(profile, answer), class: "why" }];
   });
-  return table(caption, headings, rows, (i) => ({ "data-key": keys[i] }));
+  return table(caption, headings, rows, (i) => ({ "data-key": keys[i] }), "answers");
 }

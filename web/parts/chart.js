@@ -15,7 +15,7 @@ export function sizeAxis(values, label, width = 640) {
 }
 
 /** 1, 2, 5, 10, ... or powers of two, as many as there is room for. */
-function logTicks(low, high, width, base) {
+export function logTicks(low, high, width, base) {
   const marks = [], span = [low, high].map((value) => Math.log(value) / Math.log(base));
   for (let power = Math.floor(span[0]); power <= Math.ceil(span[1]); power++) marks.push(...(base === 10 ? [1, 2, 5] : [1]).map((part) => part * base ** power));
   const inside = marks.filter((value) => value >= low * 0.999 && value <= high * 1.001), room = Math.max(3, Math.floor(width / 75));
@@ -117,8 +117,8 @@ export function heatMap({ name, title, caption, alt, cells, blocks = [], names, 
         width: size, height: size - 72 + 44, marginLeft: 60, marginTop: 40, marginBottom: 4, marginRight: 12,
         x: { ...axis, axis: "top", label: columnLabel, labelAnchor: "center", labelArrow: "none" }, y: { ...axis, reverse: true, label: rowLabel, labelAnchor: "center", labelArrow: "none" }, color: scale,
         marks: [
-          Plot.rect(blocks, { x1: "from", x2: "to", y1: "from", y2: "to", fill: "value", ariaLabel: "block" }),
-          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, ariaLabel: "cell" }),
+          Plot.rect(blocks, { x1: "from", x2: "to", y1: "from", y2: "to", fill: "value" }),
+          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, className: "samples" }),
           ...(each >= 29 ? [Plot.text(cells, { x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, text: (d) => digits(d.value), fill: (d) => text(d.value), fontSize: each < 36 ? 10 : 11 })] : []),
           Plot.tip(cells, Plot.pointer({ x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, title: (d) => `${rowLabel} ${names[d.row]}, ${columnLabel} ${names[d.column]}: ${digits(d.value)} ${unit}`, fill: "var(--card)" })),
         ],

@@ -21,7 +21,7 @@ export function probeSection({ probe, view = {}, ...rest }) {
       const several = page.profiles.length > 1, question = page.questions.get(probe);
       const columns = page.profiles.filter(has).map((profile) => el("div", several && el("h3", profile.title(), " ", el("span.soft", `(${profile.name})`)),
         plotsOf(profile, probe, view), raw(profile, probe), answersOf(profile, probe)));
-      return [question && el("p.question", question), view.explain && el("p", view.explain), several ? el("div.pair", columns) : columns];
+      return [question && el("p.question", question), view.explain && el("p.explain", view.explain), several ? el("div.pair", columns) : columns];
     },
   };
 }
@@ -152,7 +152,7 @@ export function stepsPlot({ profile, name, title, curves, caption, answers = () 
 }
 
 /** Dots with intervals, of single answers: items {text, key, group}, one line for each text. */
-export function answerDots({ profile, name, title, items, caption, label: axis, marginLeft = 110 }) {
+export function answerDots({ profile, name, title, items, caption, label: axis, marginLeft = 110, span = 20 }) {
   const rows = items.map(({ text, key, group = "" }) => ({ text, group, key, answer: profile.answer(key) })).filter(({ answer }) => answer && typeof answer.value === "number")
     .map(({ text, group, key, answer }) => ({ text, group, key, value: answer.value, unit: answer.unit, low: answer.interval?.[0] ?? answer.value, high: answer.interval?.[1] ?? answer.value }));
   if (rows.length === 0) return null;
@@ -162,7 +162,7 @@ export function answerDots({ profile, name, title, items, caption, label: axis, 
     alt: `${axis}. ${rows.map((row) => `${row.text}${row.group ? ` ${row.group}` : ""}: ${quantity(row.value, row.unit)}`).join("; ")}.`,
     options: () => ({
       height: 70 + Math.max(28, 7 * groups.length + 12) * texts.length, marginLeft, marginRight: 30, marginTop: 10,
-      x: { ...valueAxis(rows.flatMap((row) => [row.low, row.high]), `${axis} →`) }, y: { type: "band", domain: texts, label: null, tickSize: 0 },
+      x: { ...valueAxis(rows.flatMap((row) => [row.low, row.high]), `${axis} →`, span) }, y: { type: "band", domain: texts, label: null, tickSize: 0 },
       marks: [Plot.ruleY(texts, { y: (d) => d, stroke: "currentColor", strokeOpacity: 0.12 }),
         ...groups.flatMap((group, i) => { // beside each other, since many are equal
           const own = rows.filter((row) => row.group === group), dy = 7 * (i - (groups.length - 1) / 2);

@@ -69,12 +69,12 @@ function advice(profile) {
 const wanted = /^(cpu\.clock_ghz|cache\.levels|cache\.L\d\.(size_bytes|capacity_bytes|latency_ns|associativity)|cache\.line_bytes|memory\.(latency_ns|read_gbs|parallelism)|page\.size_bytes|tlb\.L\d\.entries)$/;
 
 function sureness(profile) {
-  const counts = new Map();
+  const counts = new Map(["high", "medium", "low"].map((word) => [`${word} confidence`, 0]));
   for (const { status, confidence } of Object.values(profile.answers)) {
     const word = status === "ok" ? `${confidence ?? "not"} ${confidence ? "confidence" : "rated"}` : String(status);
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  return el("p.soft", `${plural(Object.keys(profile.answers).length, "answer")}: ${[...counts].map(([word, count]) => `${count} ${word}`).join(", ")}.`);
+  return el("p.soft", `${plural(Object.keys(profile.answers).length, "answer")}: ${[...counts].filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`).join(", ")}.`);
 }
 
 function overview(profile, several) {

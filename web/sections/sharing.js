@@ -17,7 +17,7 @@ export default {
       options: (width) => ({ height: 50 + 30 * levels.length, marginLeft: 40, marginTop: 30, marginBottom: 8,
         x: { type: "band", domain: order, axis: "top", label: "cpu", tickSize: 0, ticks: thin(order, Math.floor(width / 24)), tickFormat: String, paddingInner: order.length > 100 ? 0 : 0.1 },
         y: { type: "band", domain: levels.map(({ level }) => level), label: null, tickSize: 0, paddingInner: 0.15 },
-        marks: [Plot.cell(rows, { x: "cpu", y: "level", fill: ({ group }) => colours[group % colours.length], ariaLabel: "cell" }),
+        marks: [Plot.cell(rows, { x: "cpu", y: "level", fill: ({ group }) => colours[group % colours.length], className: "samples" }),
           Plot.tip(rows, Plot.pointer({ x: "cpu", y: "level", title: ({ level, text }) => `${level}: cpus ${text}`, fill: "var(--card)", lineWidth: 30 }))] }) })];
   },
 };

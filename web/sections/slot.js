@@ -26,7 +26,7 @@ export default {
     return [chart({ name: "slot-gaps", marks: list.length, ids: ["slot.gaps"], caption: `How many of ${plural(values.length, "gap")} lasted how long${answer ? "; the upright line is the answer, shaded with its interval" : ""}.`,
       alt: `Histogram of ${values.length} gaps, from ${digits(least(values))} to ${digits(most(values))} ${unit}.${answer ? ` Time slot: ${digits(answer.value)} ms.` : ""}`,
       options: () => ({ marginTop: 30, x: { label: `length of a gap (${unit}) →`, tickFormat: digits }, y: { label: "↑ gaps", grid: true, nice: true, tickFormat: digits },
-        marks: [Plot.rect(list, { x1: "from", x2: "to", y1: 0, y2: "count", fill: "var(--s1)", inset: 0.5, ariaLabel: "cell" }),
+        marks: [Plot.rect(list, { x1: "from", x2: "to", y1: 0, y2: "count", fill: "var(--s1)", inset: 0.5, className: "samples" }),
           ...(answer ? [Plot.rect(answer.interval ? [answer] : [], { x1: (d) => d.interval[0], x2: (d) => d.interval[1], fill: "currentColor", fillOpacity: 0.12 }), Plot.ruleX([answer.value], { stroke: "currentColor", strokeWidth: 1.4 }),
             Plot.text([answer.value], { x: (d) => d, text: (d) => `${digits(d)} ms`, frameAnchor: "top", dy: -6, lineAnchor: "bottom", fontWeight: 600, fill: "currentColor" })] : [])] }) })];
   },

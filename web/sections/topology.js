@@ -40,7 +40,7 @@ function treePlot(profile, tree) {
     options: (width) => ({ height: 34 * depth + (each(width) > 13 ? 26 : 8), marginLeft: 12, marginRight: 12, marginTop: 4, marginBottom: 4,
       x: { axis: null, domain: [0, order.length] }, y: { axis: null, domain: [0, depth + (each(width) > 13 ? 0.7 : 0)], reverse: true },
       marks: [
-        Plot.rect(nodes, { x1: "from", x2: "to", y1: "depth", y2: (d) => d.depth + 1, inset: 1.2, rx: 3, fill: "var(--s1)", fillOpacity: (d) => 0.16 + (0.5 * d.depth) / depth, ariaLabel: "cell" }),
+        Plot.rect(nodes, { x1: "from", x2: "to", y1: "depth", y2: (d) => d.depth + 1, inset: 1.2, rx: 3, fill: "var(--s1)", fillOpacity: (d) => 0.16 + (0.5 * d.depth) / depth, className: "samples" }),
         Plot.text(nodes, { x: (d) => (d.from + d.to) / 2, y: (d) => d.depth + 0.5, text: (d) => text(d, width), fill: "currentColor" }),
         ...(each(width) > 13 ? [Plot.text(leaves, { x: (d) => d.from + 0.5, y: depth + 0.35, text: (d) => String(d.cpu), fill: "var(--soft)", fontSize: each(width) < 18 ? 9 : 11 })] : []),
         Plot.tip(nodes, Plot.pointer({ x: (d) => (d.from + d.to) / 2, y: (d) => d.depth + 0.5, title: ({ node }) => `${node.name ? `${node.name}: ` : ""}cpus ${cpus(node.cpus)}\n${digits(node.latency_ns)} ns`, fill: "var(--card)", lineWidth: 30 })),

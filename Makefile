@@ -8,6 +8,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROFILE ?= blackjack-profile.json
+PAGE ?= blackjack-report.html
 RUN_ARGS ?=
 # What is measured becomes the default profile of this user; a simulated machine does not.
 SAVE ?= $(if $(findstring sim:,$(RUN_ARGS)),,--save)
@@ -26,7 +27,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps deps-peers deps-mpi install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
+.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
 
 all: build
 
@@ -35,15 +36,20 @@ build:
 	@cmake -S . -B build >/dev/null
 	@$(CMAKE_BUILD) build --parallel $(JOBS) --target $(TARGET)
 
-# A probe that fails (status 1) still leaves a profile that is worth showing.
+# A probe that fails (status 1) still leaves a profile that is worth showing. The page is there where node was when it was
+# built; what `report` says otherwise is what is missing.
 run:
 	@scripts/deps.sh run
 	@$(MAKE) build TARGET=product
 	@status=0; build/blackjack run --force -o '$(PROFILE)' $(SAVE) $(RUN_ARGS) || status=$$?; \
-	if [ $$status -le 1 ]; then build/blackjack show '$(PROFILE)' || exit; fi; exit $$status
+	if [ $$status -le 1 ]; then \
+		build/blackjack show '$(PROFILE)' || exit; echo; \
+		build/blackjack report '$(PROFILE)' --force -o '$(PAGE)' || :; \
+	fi; exit $$status
 
 # The tests of the plain build come last, so that the output ends with their summary. The sanitizers go without the
-# tests of labels sim and golden: the same code on many more machines, six minutes of it there.
+# tests of labels sim and golden: the same code on many more machines, six minutes of it there; and without web, whose
+# code is not C.
 check:
 	@scripts/deps.sh check
 	@echo "== gcc, warnings are errors"
@@ -57,7 +63,7 @@ check:
 	@cmake -S . -B build-sanitize -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON -DBJ_SANITIZE=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
 	@$(CMAKE_BUILD) build-sanitize --parallel $(JOBS)
-	@cd build-sanitize && $(CTEST) -LE 'structure|sim|golden'
+	@cd build-sanitize && $(CTEST) -LE 'structure|sim|golden|web'
 	@echo "== gcc, release; all tests"
 	@cd build-gcc && $(CTEST)
 
@@ -88,6 +94,13 @@ deps-peers:
 
 deps-mpi:
 	@scripts/deps.sh mpi
+
+# The release tarball into build/, and a build of it where there is no git and no node.
+dist:
+	@scripts/make_dist.sh build
+
+distcheck:
+	@scripts/check_dist.sh build
 
 install: build
 	@cmake --install build --prefix '$(PREFIX)'
@@ -142,14 +155,17 @@ clean:
 help:
 	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
 	@echo "make run            packages, build, measure this machine into $(PROFILE), show the answer"
-	@echo "                    and keep it as the default profile; RUN_ARGS=\"--effort quick\" goes to"
-	@echo "                    'blackjack run', PROFILE=FILE elsewhere, SAVE= does not keep it"
+	@echo "                    and keep it as the default profile, and write a page into $(PAGE);"
+	@echo "                    RUN_ARGS=\"--effort quick\" goes to 'blackjack run', PROFILE=FILE and PAGE=FILE"
+	@echo "                    elsewhere, SAVE= does not keep it"
 	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
 	@echo "make check-threads  packages, the tests that start threads under ThreadSanitizer"
 	@echo "make deps           see to the packages that run and check need; does nothing when they are there"
 	@echo "make deps-mpi       see to Open MPI, for the tests that are left out without it"
 	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"
 	@echo "make uninstall      remove what install put there (same DESTDIR)"
+	@echo "make dist           the release tarball into build/, with the bundled report page in it"
+	@echo "make distcheck      the same, and a build of it without git and node that makes a page"
 	@echo "make lint           clang-format, cppcheck, clang-tidy"
 	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"

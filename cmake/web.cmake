@@ -34,6 +34,8 @@ add_custom_command(OUTPUT ${page_folder}/page_shell.c
     -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   DEPENDS ${page_parts} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
   COMMENT "Embedding the report page" VERBATIM)
+add_custom_target(page DEPENDS ${page_folder}/page_shell.c)
+add_dependencies(bj_cli page)
 target_sources(bj_cli PRIVATE ${page_folder}/page_shell.c)
 
 # Notices of what is bundled; each page holds them as well.

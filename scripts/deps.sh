@@ -58,6 +58,15 @@ has_lmbench() {
         ! apt-cache show --no-all-versions lmbench
 }
 
+# The page is bundled with node 18 or newer, and tested in a browser.
+node_with_npm() {
+    has npm && { has node || has nodejs; }
+}
+
+any_browser() {
+    has chromium || has chromium-browser || has google-chrome
+}
+
 library() {
     pkg-config --exists "$1"
 }
@@ -84,6 +93,8 @@ probe() {
         need hwloc "hwloc's tools (lstopo, hwloc-info)" has hwloc-info
         need mandoc "mandoc" has mandoc
         need zsh "zsh, for its completion" has zsh
+        need "nodejs npm" "node 18 or newer with npm" node_with_npm
+        need chromium "Chromium" any_browser
         ;;
     lint)
         need clang "clang" compiles clang

@@ -1,8 +1,8 @@
 // Bundles the page: node build.mjs FOLDER writes head.html, tail.html (between them the program puts the data) and
 // NOTICES.txt. Sections are found by name: every file of sections/ is one.
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync, existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 

@@ -1,7 +1,9 @@
-// Puts the sections onto the page. A section is {order, title, applies(page), draw(page)}, or {expand(page)}, which gives
-// several of them; one whose data is absent is absent.
+// Puts the sections onto the page. A section is {order, title, applies(page), draw(page)}; one whose data is absent is
+// absent. {expand(page, sections)} gives several of them. {probe, plots(profile)} is none itself: it says how
+// sections/probes.js draws that probe.
 import sections from "bj:sections";
 import notices from "bj:notices";
+import { drawWhenNear } from "./parts/chart.js";
 import { el, save } from "./parts/dom.js";
 import { Profile } from "./parts/profile.js";
 
@@ -27,7 +29,8 @@ function drawSection(section, page) {
 }
 
 function present(page) {
-  return sections.flatMap((section) => (section.expand ? section.expand(page).map((part) => ({ order: section.order, ...part })) : [section]))
+  return sections.filter((section) => section.draw || section.expand)
+    .flatMap((section) => (section.expand ? section.expand(page, sections).map((part) => ({ order: section.order, ...part })) : [section]))
     .filter((section) => section.applies?.(page) ?? true).sort((a, b) => a.order - b.order);
 }
 
@@ -45,21 +48,12 @@ const title = page.profiles.length > 0 ? page.profiles.map((profile) => profile.
 document.title = `${title.slice(0, 120)} – BlackjackBench report`;
 document.getElementById("top").append(el("h1", title));
 const main = document.getElementById("answers");
-const links = [];
+const links = { "": [], probe: [] };
 present(page).forEach((section, i) => {
   const id = `section-${i + 1}`;
-  main.append(el("section", { "aria-labelledby": id, "data-section": section.name ?? section.probe }, el("h2", { id }, section.title), drawSection(section, page)));
-  links.push(el("li", el("a", { href: `#${id}` }, section.title)));
+  main.append(el("section", { "aria-labelledby": id, "data-section": section.name ?? section.probe, "data-kind": section.kind }, el("h2", { id }, section.title), drawSection(section, page)));
+  links[section.kind ?? ""].push(el("li", el("a", { href: `#${id}` }, section.title)));
 });
-document.getElementById("contents").append(el("ul", links));
+document.getElementById("contents").append(...[el("ul", links[""]), links.probe.length > 0 && el("ul.probes", el("li.soft", "Probes:"), links.probe)].filter(Boolean));
 document.getElementById("end").append(...footer(page));
-// Plots need to know how wide they are, so they are drawn in their place, and not before they come near to being seen:
-// text first. Paper shows all that is not folded away.
-const figures = [...document.querySelectorAll("figure[data-chart]")];
-const watcher = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
-  if (!isIntersecting) return;
-  watcher.unobserve(target);
-  target.draw();
-}), { rootMargin: "800px" });
-figures.forEach((figure) => watcher.observe(figure));
-addEventListener("beforeprint", () => figures.forEach((figure) => figure.checkVisibility?.() !== false && figure.draw()));
+drawWhenNear(document);

@@ -10,7 +10,8 @@ export function describe(value) {
       return value.length === 0 ? "none" : value.every((item) => item.every(Number.isInteger)) ? `${plural(value.length, "group")}: ${value.slice(0, 4).map(cpus).join(" | ")}${value.length > 4 ? " …" : ""}` : `${value.length} × ${value[0].length} matrix`;
     return plural(value.length, "entry").replace("entrys", "entries");
   }
-  if (value && Array.isArray(value.cpus)) return `tree of ${plural(value.cpus.length, "cpu")}`;
+  if (value && Array.isArray(value.cpus) && !value.hosts) return `tree of ${plural(value.cpus.length, "cpu")}`;
+  if (value && Array.isArray(value.hosts)) return `${plural(value.hosts.length, "rank")} on ${plural(new Set(value.hosts).size, "host")}`;
   if (value && Array.isArray(value.levels)) return plural(value.levels.length, "level");
   return "structured";
 }
@@ -29,10 +30,16 @@ export function valueOf(answer) {
   return typeof answer.value === "number" ? shown(answer.value, answer.unit) : el("data", { value: JSON.stringify(answer.value) }, describe(answer.value));
 }
 
-/** How sure, and why. */
-export function why(answer) {
-  const parts = [];
+const rounds = (profile, answer) => (answer.evidence ?? []).reduce((count, id) => Math.max(count, profile.curve(id)?.y?.rounds?.length ?? 0), 0);
+
+/** How sure, and why: what was measured how often, how far that leaves the value open, and how it was read. */
+function why(profile, answer) {
+  const parts = [], { value, interval } = answer, count = rounds(profile, answer);
   if (answer.reason) parts.push(answer.reason);
+  else if (count > 1) {
+    const open = Array.isArray(interval) && typeof value === "number" && value > 0 ? Math.max(interval[1] / value - 1, 1 - interval[0] / value) : null;
+    parts.push(`${digits(count)} rounds${open === null ? "" : open < 0.0005 ? " agree" : open < 1 ? ` within ${digits(Number((100 * open).toPrecision(2)))}%` : ` within a factor of ${digits(Number((1 + open).toPrecision(2)))}`}`);
+  }
   if (answer.pages) parts.push(`${answer.pages} pages`);
   if (typeof answer.p === "number") parts.push(`p = ${digits(answer.p)}`);
   if (answer.method) parts.push(`by ${answer.method}`);
@@ -43,11 +50,11 @@ export function answerTable(profile, keys, caption) {
   const claimed = keys.some((key) => profile.answers[key].claimed !== undefined);
   const headings = ["answer", { text: "value", number: true }, { text: "95% interval", number: true }, ...(claimed ? [{ text: "claimed", number: true }] : []), "confidence", "why"];
   const rows = keys.map((key) => {
-    const answer = profile.answers[key];
-    return [el("span.key", key), { cell: valueOf(answer), number: typeof answer.value === "number" },
-      { cell: Array.isArray(answer.interval) ? range(answer.interval, answer.unit) : "", number: true },
-      ...(claimed ? [{ cell: typeof answer.claimed === "number" ? shown(answer.claimed, answer.unit) : "", number: true }] : []),
-      badge(answer), { cell: why(answer), class: "why" }];
+    const answer = profile.answers[key], isStructured = answer.value !== null && typeof answer.value === "object";
+    return [el("span.key", key), { cell: valueOf(answer), number: true, class: isStructured ? "value words" : "value" },
+      { cell: Array.isArray(answer.interval) ? range(answer.interval, answer.unit) : "", number: true, class: "interval" },
+      ...(claimed ? [{ cell: typeof answer.claimed === "number" ? shown(answer.claimed, answer.unit) : "", number: true, class: "claimed" }] : []),
+      { cell: badge(answer), class: "sure" }, { cell: why(profile, answer), class: "why" }];
   });
-  return table(caption, headings, rows, (i) => ({ "data-key": keys[i] }));
+  return table(caption, headings, rows, (i) => ({ "data-key": keys[i] }), "answers");
 }

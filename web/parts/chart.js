@@ -3,8 +3,6 @@ import * as Plot from "@observablehq/plot";
 import { el } from "./dom.js";
 import { bytes, digits } from "./format.js";
 
-export { Plot };
-
 export const colours = ["var(--s1)", "var(--s2)", "var(--s3)", "var(--s4)", "var(--s5)", "var(--s6)", "var(--s7)", "var(--s8)"];
 
 /** Ticks of sizes at powers of two, as many as there is room for. */
@@ -16,6 +14,18 @@ export function sizeAxis(values, label, width = 640) {
   return { type: "log", base: 2, label, ticks, tickFormat: bytes };
 }
 
+/** 1, 2, 5, 10, ... or powers of two, as many as there is room for. */
+export function logTicks(low, high, width, base) {
+  const marks = [], span = [low, high].map((value) => Math.log(value) / Math.log(base));
+  for (let power = Math.floor(span[0]); power <= Math.ceil(span[1]); power++) marks.push(...(base === 10 ? [1, 2, 5] : [1]).map((part) => part * base ** power));
+  const inside = marks.filter((value) => value >= low * 0.999 && value <= high * 1.001), room = Math.max(3, Math.floor(width / 75));
+  const decades = inside.filter((value) => Number.isInteger(Math.round(Math.log10(value) * 1e6) / 1e6));
+  return inside.length > room && base === 10 && decades.length > 1 ? thin(decades, room) : thin(inside, room);
+}
+
+/** Ticks where the points are, if they are few. */
+const placesOf = (xs) => (new Set(xs).size <= 6 ? [...new Set(xs)] : 9);
+
 /** Log where it spans more than a factor of `span`, and nothing is at or below zero. */
 export function valueAxis(values, label, span = 20) {
   const positive = values.length > 0 && Math.min(...values) > 0;
@@ -23,20 +33,23 @@ export function valueAxis(values, label, span = 20) {
   return log ? { type: "log", label, grid: true, ticks: 5, tickFormat: digits } : { label, grid: true, zero: true, nice: true, tickFormat: digits };
 }
 
-/** {name, caption, alt, legend: [[text, colour]], marks: how many data marks there are, options: (width) => Plot options} */
-export function chart({ name, caption, alt, legend = [], marks = null, options }) {
+/** {name, title, caption, alt, legend: [[text, colour]], marks: how many data marks there are, ids: the curves that it shows,
+ *  options: (width) => Plot options} */
+export function chart({ name, title = null, caption, alt, legend = [], marks = null, ids = [], options }) {
   const place = el("div.place");
-  const figure = el("figure", { "data-chart": name, "data-marks": marks },
+  const figure = el("figure", { "data-chart": name, "data-marks": marks }, title && el("h3", title),
     legend.length > 1 && el("ul.legend", legend.map(([text, colour]) => el("li", swatch(colour), text))),
     place, caption && el("figcaption", caption));
+  figure.ids = ids;
   let drawn = 0;
   const draw = () => {
-    const width = Math.max(280, Math.min(1000, Math.floor(place.clientWidth || 640)));
+    const width = Math.max(280, Math.min(1080, Math.floor(place.clientWidth || 640)));
     if (width === drawn) return;
     drawn = width;
     const svg = Plot.plot({ width, height: Math.round(Math.min(380, Math.max(230, width * 0.48))), marginLeft: 56, marginBottom: 42,
-      style: { background: "transparent", fontSize: "12px", overflow: "visible" }, ariaLabel: alt, className: "plot", ...options(width) });
+      style: { background: "transparent", fontSize: "12px", overflow: "visible", color: "inherit" }, ariaLabel: alt, className: "plot", ...options(width) });
     svg.setAttribute("role", "img");
+    svg.querySelectorAll("[aria-label]").forEach((part) => part.setAttribute("aria-hidden", "true")); // the whole has a text of its own
     place.replaceChildren(svg);
   };
   figure.draw = draw;
@@ -55,21 +68,59 @@ addEventListener("resize", () => {
   waiting = setTimeout(() => document.querySelectorAll("figure[data-chart]").forEach((figure) => figure.querySelector("svg") && figure.draw()), 150);
 });
 
-/** A matrix of numbers as coloured cells with their numbers: rows {row, column, value}. */
-export function heatMap({ name, caption, alt, rows, columns, lines, label, rowLabel = null, columnLabel = null, text = true }) {
-  return chart({ name, caption, alt, marks: rows.length,
+// Plots need to know how wide they are, so they are drawn in their place, and not before they come near to being seen:
+// text first. Paper shows all that is not folded away.
+const watcher = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
+  if (!isIntersecting) return;
+  watcher.unobserve(target);
+  target.draw();
+}), { rootMargin: "800px" });
+export const drawWhenNear = (part) => part.querySelectorAll("figure[data-chart]").forEach((figure) => watcher.observe(figure));
+addEventListener("beforeprint", () => document.querySelectorAll("figure[data-chart]").forEach((figure) => figure.checkVisibility?.() !== false && figure.draw()));
+
+/** What is made when it is unfolded, and not before. */
+export function later(summary, make) {
+  const part = el("details", { toggle: () => {
+    if (!part.open || part.childElementCount > 1) return;
+    part.append(el("div.plots", make()));
+    drawWhenNear(part);
+  } }, el("summary", summary));
+  return part;
+}
+
+export const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+export const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
+/** The colours of a map, light to dark, and a few of them with their values. */
+function shades(values) {
+  const [low, high] = [least(values), most(values)];
+  const log = low > 0 && high / low > 8;
+  const scale = { type: log ? "log" : "linear", scheme: "YlGnBu", domain: high > low ? [low, high] : [low, low + 1] };
+  const { apply } = Plot.scale({ color: scale });
+  const known = [...new Set(values)].sort((a, b) => a - b);
+  const steps = known.length <= 5 ? known : [0, 0.25, 0.5, 0.75, 1].map((share) => (log ? low * (high / low) ** share : low + share * (high - low)));
+  const part = (value) => (high > low ? (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)) : 0);
+  return { scale, key: steps.map((value) => [value, apply(value)]), text: (value) => (part(value) > 0.55 ? "#fff" : "#111") };
+}
+
+/** Numbers as coloured cells in a square: cells {row, column, value} by position in `names`; blocks {from, to, value} are
+ *  coloured squares behind them, on the diagonal. */
+export function heatMap({ name, title, caption, alt, cells, blocks = [], names, unit, rowLabel, columnLabel, ids = [] }) {
+  const { scale, key, text } = shades([...cells, ...blocks].map(({ value }) => value));
+  const count = names.length;
+  return chart({ name, title, caption, alt, ids, marks: cells.length, legend: key.map(([value, colour]) => [`${digits(value)} ${unit}`, colour]),
     options: (width) => {
-      const size = Math.min(width, 90 + columns.length * 64);
-      const small = size / columns.length < 34;
+      const size = Math.min(width, 80 + Math.max(200, Math.min(count * 60, 720))), each = (size - 72) / count;
+      const ticks = thin(names.map((_, i) => i), Math.max(4, Math.floor((size - 72) / 24)));
+      const axis = { type: "linear", domain: [0, count], ticks: ticks.map((i) => i + 0.5), tickFormat: (at) => String(names[Math.floor(at)]), tickSize: 0, grid: false };
       return {
-        width: size, height: 60 + lines.length * Math.max(14, Math.min(40, (size - 80) / columns.length)), marginLeft: 70, marginTop: 34, marginBottom: 8,
-        x: { type: "band", domain: columns, label: columnLabel, axis: "top", tickFormat: String, padding: 0.04, ticks: thin(columns, small ? 8 : 40) },
-        y: { type: "band", domain: lines, label: rowLabel, tickFormat: String, padding: 0.04, ticks: thin(lines, 40) },
-        color: { type: spans(rows) ? "log" : "linear", scheme: "YlGnBu", label },
+        width: size, height: size - 72 + 44, marginLeft: 60, marginTop: 40, marginBottom: 4, marginRight: 12,
+        x: { ...axis, axis: "top", label: columnLabel, labelAnchor: "center", labelArrow: "none" }, y: { ...axis, reverse: true, label: rowLabel, labelAnchor: "center", labelArrow: "none" }, color: scale,
         marks: [
-          Plot.cell(rows, { x: "column", y: "row", fill: "value", inset: 0.3 }),
-          Plot.tip(rows, Plot.pointer({ x: "column", y: "row", title: (d) => `${d.row} · ${d.column}: ${digits(d.value)} ${label}`, fill: "var(--card)" })),
-          ...(text && !small ? [Plot.text(rows, { x: "column", y: "row", text: (d) => digits(d.value), fill: contrast(rows), fontSize: 11 })] : []),
+          Plot.rect(blocks, { x1: "from", x2: "to", y1: "from", y2: "to", fill: "value" }),
+          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, className: "samples" }),
+          ...(each >= 29 ? [Plot.text(cells, { x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, text: (d) => digits(d.value), fill: (d) => text(d.value), fontSize: each < 36 ? 10 : 11 })] : []),
+          Plot.tip(cells, Plot.pointer({ x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, title: (d) => `${rowLabel} ${names[d.row]}, ${columnLabel} ${names[d.column]}: ${digits(d.value)} ${unit}`, fill: "var(--card)" })),
         ],
       };
     } });
@@ -80,15 +131,55 @@ export function thin(list, most) {
   return list.filter((_, i) => i % every === 0);
 }
 
-function spans(rows) {
-  const values = rows.map((row) => row.value);
-  return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 8;
+/** A row of plots that share a line where there is room. */
+export const plots = (...figures) => el("div.plots", figures.flat().filter(Boolean));
+
+/** Labels of upright rules {value, text}, above the frame. What stands at the same place has one. */
+export function ruleLabels(rules, width, low, high, log) {
+  const labels = spread(rules, width, low, high, log);
+  return ["middle", "start", "end"].map((anchor) => Plot.text(labels.filter((label) => label.anchor === anchor),
+    { x: "value", frameAnchor: "top", textAnchor: anchor, dx: { start: -2, middle: 0, end: 24 }[anchor], dy: -6, text: "text", lineAnchor: "bottom", fill: "currentColor", fontWeight: 600 }));
 }
 
-/** Dark text on the light half of the scheme, light text on the dark half. */
-function contrast(rows) {
-  const scale = spans(rows) ? Math.log : Number;
-  const values = rows.map((row) => scale(row.value));
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  return (row) => (high > low && (scale(row.value) - low) / (high - low) > 0.55 ? "#fff" : "#111");
+/** One that would stand on its neighbour begins at its line instead, one that would leave the page ends there; else it is left out. */
+function spread(rules, width, low, high, log) {
+  const scale = log ? Math.log : Number, labels = new Map(), frame = width - 86;
+  for (const { value, text } of rules) labels.set(value, [...new Set([...(labels.get(value) ?? []), text])]);
+  let last = -Infinity;
+  return [...labels].filter(([, texts]) => texts.join("") !== "").sort(([a], [b]) => a - b).map(([value, texts]) => {
+    const text = texts.join(", "), long = text.length * 7.2, at = ((scale(value) - scale(low)) / (scale(high) - scale(low) || 1)) * frame;
+    const places = [["middle", at - long / 2], ["start", at - 2], ["end", at + 24 - long]];
+    const found = places.find(([, from]) => from >= last && from + long <= frame + 30);
+    if (found) last = found[1] + long + 4;
+    return { value, text, anchor: found?.[0] };
+  }).filter(({ anchor }) => anchor);
+}
+
+/** Lines through points, with intervals where they have them: rows {x, y, low, high, series}; rules {at, text}, upright or,
+ *  where they have `level`, flat. Colours by order of the series; dashed(series) is drawn so. */
+export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], log = null, size = false, span = 20, ids = [], tip = (d) => `${d.series}\n${digits(d.x)}: ${digits(d.y)}`, extra = [], dashed = () => false }) {
+  const names = [...new Set(rows.map(({ series }) => series))];
+  const colour = ({ series }) => colours[names.indexOf(series) % colours.length];
+  const xs = rows.map((row) => row.x), ys = rows.flatMap((row) => [row.y, row.low ?? row.y, row.high ?? row.y]);
+  const flat = rules.filter(({ level }) => typeof level === "number"), upright = rules.filter(({ at }) => typeof at === "number");
+  const isLog = log ?? (least(xs) > 0 && most(xs) / least(xs) > 32);
+  const ranged = rows.filter(({ low, high }) => typeof low === "number" && high > low);
+  return chart({ name, title, caption, alt, ids, marks: rows.length, legend: names.map((text, i) => [text, colours[i % colours.length]]),
+    options: (width) => ({
+      marginTop: 30, marginRight: 30,
+      x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? 10 : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, most(xs) > 5000 ? 10 : 2) : placesOf(xs), tickFormat: digits },
+      y: valueAxis([...ys, ...flat.map(({ level }) => level)], `↑ ${y}`, span),
+      marks: [
+        ...extra,
+        Plot.ruleX(upright, { x: "at", stroke: "currentColor", strokeOpacity: 0.55, strokeDasharray: "5,3" }),
+        ...ruleLabels(upright.map(({ at, text }) => ({ value: at, text })), width, least(xs), most(xs), isLog || size),
+        Plot.ruleY(flat, { y: "level", stroke: "currentColor", strokeOpacity: 0.55, strokeDasharray: "5,3" }),
+        Plot.text(flat, { y: "level", text: "text", frameAnchor: "right", lineAnchor: "bottom", dy: -4, fill: "currentColor" }),
+        Plot.ruleX(ranged, { x: "x", y1: "low", y2: "high", stroke: colour, strokeWidth: 4, strokeOpacity: 0.3 }),
+        Plot.line(rows.filter((d) => !dashed(d.series)), { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 1.8 }),
+        Plot.line(rows.filter((d) => dashed(d.series)), { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 1.3, strokeDasharray: "4,3" }),
+        Plot.dot(rows, { x: "x", y: "y", r: rows.length > 300 ? 1.8 : 3, fill: colour, className: "samples" }),
+        Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: tip, fill: "var(--card)" })),
+      ],
+    }) });
 }

@@ -19,16 +19,17 @@ function isAttributes(part) {
 }
 
 /** headings: [text or {text, number: true}]; rows: lists of cells (text, node, or {cell, number, class}). */
-export function table(caption, headings, rows, attributes = () => ({})) {
+export function table(caption, headings, rows, attributes = () => ({}), kind = null) {
   const cell = (tag, content, extra = {}) => {
     const special = content !== null && typeof content === "object" && !(content instanceof Node) && !Array.isArray(content);
     const { cell = content, number = false, class: name = null } = special ? content : {};
-    return el(tag, { class: number ? "number" : name, ...extra }, cell);
+    return el(tag, { class: [number && "number", name].filter(Boolean).join(" ") || null, ...extra }, cell);
   };
   return el("div.scroll", { tabindex: "0", role: "region", "aria-label": caption },
-    el("table",
-      el("thead", el("tr", headings.map((heading) => cell("th", typeof heading === "object" ? { ...heading, cell: heading.text } : heading, { scope: "col" })))),
-      el("tbody", rows.map((row, i) => el("tr", attributes(i), row.map((content) => cell("td", content)))))));
+    // Roles by name: on a phone the rows of answers are no table to the browser.
+    el("table", { role: "table", class: kind },
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, headings.map((heading) => cell("th", typeof heading === "object" ? { ...heading, cell: heading.text } : heading, { scope: "col", role: "columnheader" })))),
+      el("tbody", { role: "rowgroup" }, rows.map((row, i) => el("tr", { role: "row", ...attributes(i) }, row.map((content) => cell("td", content, { role: "cell" })))))));
 }
 
 /** Offers text as a file. */

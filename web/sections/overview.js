@@ -1,7 +1,7 @@
 // The first screen: the machine in one sentence, effective against claimed, what to do with it, how sure all of it is.
 import { answerTable, badge } from "../parts/answers.js";
 import { el } from "../parts/dom.js";
-import { bytes, cpus, digits, plural, range, shown } from "../parts/format.js";
+import { bytes, digits, plural, range, shown } from "../parts/format.js";
 
 function sentence(profile) {
   const { cpus_allowed: allowed, memory_bytes: memory, os, virtualised } = profile.environment;
@@ -16,61 +16,72 @@ function sentence(profile) {
   return `${profile.title()}${virtualised ? " (virtual)" : ""}${os ? `, ${os}` : ""}: ${parts.join(", ")}.`;
 }
 
+/** What makes the answers less sure, from the run and from what the probes went through. */
 function warnings(profile) {
   const answers = Object.values(profile.answers), unstable = answers.filter(({ status }) => status === "unstable").length;
+  const failed = Object.entries(profile.content.probes ?? {}).filter(([, { status }]) => status === "failed").map(([name]) => name);
   const list = [...(profile.environment.warnings ?? []),
     ...(unstable > 0 ? [`${plural(unstable, "answer")} differed between rounds by more than noise: marked unstable below`] : []),
-    ...(profile.run.steal > 0 ? [`the host took ${digits(100 * profile.run.steal)}% of the time for others`] : [])];
+    ...(failed.length > 0 ? [`failed: ${failed.join(", ")}`] : []),
+    ...(profile.run.steal >= 0.005 ? [`the host took ${digits(100 * profile.run.steal)}% of the time for others`] : [])];
   return list.length > 0 && el("div.warnings", { role: "note" }, el("strong", "Mind: "), el("ul", list.map((line) => el("li", line))));
 }
 
-/** "32 MiB claimed, 5.1 MiB effective (4.4–7.9)" */
+/** The share of the claim that is effective, as a bar; what the interval leaves open is pale. */
+function meter({ value, interval }, claimed) {
+  const part = (amount) => `${Math.max(0, Math.min(100, (100 * amount) / claimed))}%`;
+  const [open, sure] = [el("i.open"), el("i")];
+  open.style.width = part(interval?.[1] ?? value);
+  sure.style.width = part(interval?.[0] ?? value);
+  const mark = el("b");
+  mark.style.left = part(value);
+  return el("span.meter", { "aria-hidden": "true" }, open, sure, mark);
+}
+
+/** "32 MiB claimed, 5.1 MiB effective (4.4–7.9)", and what to do with it. */
 function levelCard(profile, level) {
   const key = `cache.L${level}.size_bytes`, answer = profile.answer(key);
   if (!answer) return null;
-  const claimed = typeof answer.claimed === "number" ? answer.claimed : null;
-  const bar = el("i");
-  bar.style.width = `${claimed ? Math.min(100, (100 * answer.value) / claimed) : 0}%`;
+  const claimed = typeof answer.claimed === "number" && answer.claimed > 0 ? answer.claimed : null, share = claimed && answer.value / claimed;
+  const unsure = answer.status === "unstable" || answer.confidence === "low";
   return el("li", { "data-key": key }, el("span.name", `L${level} cache, effective`), el("span.big", shown(answer.value, "bytes")),
     Array.isArray(answer.interval) && el("span.soft", `(${range(answer.interval, "bytes")}) `), badge(answer),
-    claimed && el("span.meter", { "aria-hidden": "true" }, bar),
-    el("span.claim", claimed ? [shown(claimed, "bytes"), ` claimed, ${digits(Math.round((100 * answer.value) / claimed))}% of it effective`] : "nothing claimed"));
+    claimed && meter(answer, claimed),
+    el("span.claim", claimed ? [shown(claimed, "bytes"), ` claimed, ${share > 0.97 ? "all" : `${digits(Math.round(100 * share))}%`} of it effective`] : "nothing claimed"),
+    el("span.todo", unsure ? "Do not tune for it: it moves." : `Block at or below ${bytes(answer.interval?.[0] ?? answer.value)}.`));
 }
 
+/** What the program itself advises, but for the levels that have a card, and where threads and data belong. */
 function advice(profile) {
-  const lines = [];
-  for (const level of profile.levels()) {
-    const answer = profile.answer(`cache.L${level}.size_bytes`);
-    if (answer && Array.isArray(answer.interval)) lines.push(`Blocks for L${level}: keep a working set at or below ${bytes(answer.interval[0])}, the lower end of what was seen to fit.`);
-  }
-  for (const { groups, useful_cpus: useful } of profile.answer("memory.contention")?.value.levels ?? [])
-    if (typeof useful === "number" && groups?.[0]?.length > 1)
-      lines.push(`Threads that stream from memory: ${digits(useful)} of the ${plural(groups[0].length, "cpu")} that compete (${cpus(groups[0])}) already get what there is.`);
+  const lines = profile.headline.filter((line) => !profile.answer(`cache.${/^(L\d) /.exec(line)?.[1]}.size_bytes`));
   const tree = profile.answer("topology.tree")?.value;
-  if (tree?.children?.length > 1)
-    lines.push(`Placement: threads that talk to each other belong together in one of ${plural(tree.children.length, "group")} (${digits(tree.inside_ns)} ns inside, ${digits(tree.across_ns)} ns across).`);
+  if (tree?.children?.length > 1 && !lines.some((line) => line.startsWith("Threads: put")))
+    lines.push(`Placement: threads that talk to each other belong together in one of ${plural(tree.children.length, "group")}; it takes ${digits(tree.latency_ns)} ns across them.`);
   const nodes = profile.answer("numa.nodes")?.value;
-  if (Array.isArray(nodes) && nodes.length > 1) lines.push(`Memory: ${plural(nodes.length, "node")}; let each thread touch its own data first.`);
+  if (Array.isArray(nodes) && nodes.length > 1) lines.push(`Data: memory has ${plural(nodes.length, "node")}; let each thread touch its own data first.`);
+  const streams = profile.answer("memory.streams")?.value;
+  const all = Array.isArray(streams) ? streams.at(-1) : null;
+  // As many as were tried is no limit.
+  if (all && Array.isArray(all.gbs) && all.useful_streams < all.gbs.at(-1)?.[0]) lines.push(`Loops: at most ${plural(all.useful_streams, "array")} at once${all.cpus > 1 ? `, with ${all.cpus} cpus at work` : ""}; more get less from memory.`);
   return lines.length > 0 && el("div.card.do", el("h3", "What to do with it"), el("ul", lines.map((line) => el("li", line))));
 }
 
 const wanted = /^(cpu\.clock_ghz|cache\.levels|cache\.L\d\.(size_bytes|capacity_bytes|latency_ns|associativity)|cache\.line_bytes|memory\.(latency_ns|read_gbs|parallelism)|page\.size_bytes|tlb\.L\d\.entries)$/;
 
 function sureness(profile) {
-  const counts = new Map();
+  const counts = new Map(["high", "medium", "low"].map((word) => [`${word} confidence`, 0]));
   for (const { status, confidence } of Object.values(profile.answers)) {
     const word = status === "ok" ? `${confidence ?? "not"} ${confidence ? "confidence" : "rated"}` : String(status);
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  return el("p.soft", `${plural(Object.keys(profile.answers).length, "answer")}: ${[...counts].map(([word, count]) => `${count} ${word}`).join(", ")}.`);
+  return el("p.soft", `${plural(Object.keys(profile.answers).length, "answer")}: ${[...counts].filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`).join(", ")}.`);
 }
 
 function overview(profile, several) {
   const keys = Object.keys(profile.answers).filter((key) => wanted.test(key));
-  return el("div", several && el("h3", profile.name), el("p", sentence(profile)), warnings(profile),
+  return el("div", several && el("h3", profile.name), el("p.lead", sentence(profile)), warnings(profile),
     el("ul.levels", profile.levels().map((level) => levelCard(profile, level))), advice(profile),
-    profile.headline.length > 0 && el("div.card.lines", el("h3", "In short"), el("ul", profile.headline.map((line) => el("li", line)))),
-    sureness(profile), keys.length > 0 && answerTable(profile, keys, "Main answers"));
+    keys.length > 0 && [el("h3", "Main answers"), sureness(profile), answerTable(profile, keys, "Main answers")]);
 }
 
 export default {

@@ -1,37 +1,51 @@
-// What `blackjack time --json` wrote: time against n for each kernel and context.
+// What `blackjack time --json` wrote: time against n in each context, and what the context changes (figures 1 and 2 of the
+// kernel timer's paper).
 import { badge } from "../parts/answers.js";
-import { chart, colours, Plot, valueAxis } from "../parts/chart.js";
+import { linesPlot, plots } from "../parts/chart.js";
 import { el, table } from "../parts/dom.js";
+import { fileSection, listOf } from "../parts/files.js";
 import { digits, plural, range, shown } from "../parts/format.js";
 
-const isTimings = (file) => file.content.format === "blackjack-timings/1";
 const interval = (answer) => (Array.isArray(answer?.interval) ? range(answer.interval, answer.unit) : "");
 const value = (answer) => (typeof answer?.value === "number" ? shown(answer.value, answer.unit) : "–");
+const short = (kernel) => String(kernel).split("/").at(-1);
+const number = (x) => ({ cell: x, number: true });
+const listed = (rows, unit) => rows.slice(0, 40).map(({ series, x, y }) => `${series}, n ${digits(x)}: ${digits(y)} ${unit}`).join("; ");
 
-function plotOf(timings) {
-  const rows = timings.filter(({ time_ns: time }) => typeof time?.value === "number")
-    .map(({ kernel, n, context, time_ns: time }) => ({ n, y: time.value, low: time.interval?.[0] ?? time.value, high: time.interval?.[1] ?? time.value, series: `${kernel}, ${context}` }));
+function timePlot(timings) {
+  const rows = timings.filter(({ time_ns: time, n }) => time?.value > 0 && n > 0)
+    .map(({ kernel, n, context, time_ns: time }) => ({ x: n, y: time.value / n, low: (time.interval?.[0] ?? time.value) / n, high: (time.interval?.[1] ?? time.value) / n, series: `${short(kernel)}, ${context}` }));
+  return rows.length > 0 && linesPlot({ name: "timings", title: "Time of a call for each n", rows, x: "n", y: "ns for each n", span: 8,
+    caption: "Time of one call divided by n, with its 95% interval: flat where the kernel scales, a step where its operands leave a cache.",
+    alt: `Time of a call divided by n: ${listed(rows, "ns")}.` });
+}
+
+/** One kernel, one n, two contexts: how many times longer it takes where its operands are farther away. */
+function contextPlot(timings) {
+  const least = (kernel, n) => timings.filter((timing) => timing.kernel === kernel && timing.n === n && timing.context === "warm" && timing.time_ns?.value > 0)[0];
+  const rows = timings.filter(({ context, time_ns: time, n }) => context !== "warm" && time?.value > 0 && n > 0).map((timing) => ({ timing, warm: least(timing.kernel, timing.n) })).filter(({ warm }) => warm)
+    .map(({ timing, warm }) => ({ x: timing.n, y: timing.time_ns.value / warm.time_ns.value, series: `${short(timing.kernel)}, ${timing.context} over warm` }));
+  return rows.length > 0 && linesPlot({ name: "timings-contexts", title: "What the context changes", rows, x: "n", y: "times longer than warm", span: 20, rules: [{ level: 1, text: "" }],
+    caption: "How many times longer a call takes when its operands are not in the caches. A loop that calls the kernel again and again sees only the warm time; at 1 the two agree.",
+    alt: `Time over the warm time: ${listed(rows, "times")}.` });
+}
+
+function ratioPlot(pairs) {
+  const rows = pairs.filter(({ ratio, n }) => ratio?.value > 0 && n > 0).map(({ n, context, ratio }) => ({ x: n, y: ratio.value, low: ratio.interval?.[0], high: ratio.interval?.[1], series: String(context) }));
   if (rows.length === 0) return null;
-  const names = [...new Set(rows.map(({ series }) => series))], xs = rows.map(({ n }) => n);
-  const colour = ({ series }) => colours[names.indexOf(series) % colours.length];
-  const log = xs.every((x) => x > 0) && xs.reduce((a, b) => Math.max(a, b)) > 8 * xs.reduce((a, b) => Math.min(a, b));
-  return chart({ name: "timings", marks: rows.length, legend: names.map((name, i) => [name, colours[i % colours.length]]), caption: "Time of a call with its 95% interval.",
-    alt: `Time of a call against n: ${rows.slice(0, 40).map(({ series, n, y }) => `${series}, n ${n}: ${digits(y)} ns`).join("; ")}.`,
-    options: () => ({ x: { type: log ? "log" : "linear", base: 2, label: "n →", ticks: 8, tickFormat: digits }, y: valueAxis(rows.map(({ y }) => y), "↑ time (ns)"),
-      marks: [Plot.ruleX(rows, { x: "n", y1: "low", y2: "high", stroke: colour, strokeWidth: 4, strokeOpacity: 0.35 }), Plot.line(rows, { x: "n", y: "y", z: "series", stroke: colour }),
-        Plot.dot(rows, { x: "n", y: "y", r: 3, fill: colour, className: "samples" })] }) });
+  const [a, b] = [short(pairs[0].a), short(pairs[0].b)];
+  return linesPlot({ name: "timings-pairs", title: `${a} over ${b}`, rows, x: "n", y: "ratio of times", span: 8, rules: [{ level: 1, text: "equal" }],
+    caption: `Below 1 ${a} is faster, above it ${b}; bars are 95% intervals. Where contexts disagree, choose by the one that your program has.`, alt: `${a} over ${b}: ${listed(rows, "")}.` });
 }
 
-function draw(page) {
-  return page.others.filter(isTimings).map(({ name, content }) => {
-    const timings = content.timings ?? [], pairs = content.pairs ?? [];
-    return el("div", el("h3", name), el("p.soft", `${plural(timings.length, "timing")}, by ${content.clock}.`), plotOf(timings),
-      table("Timings", ["kernel", { text: "n", number: true }, "context", { text: "time", number: true }, { text: "95% interval", number: true }, "confidence", "remark"],
-        timings.map(({ kernel, n, context, time_ns: time, remark }) => [kernel, { cell: digits(n), number: true }, context, { cell: value(time), number: true }, { cell: interval(time), number: true }, badge(time ?? {}),
-          { cell: [time?.reason, remark].filter(Boolean).join("; "), class: "why" }])),
-      pairs.length > 0 && table("Ratios", ["first", "second", { text: "n", number: true }, "context", { text: "ratio", number: true }, { text: "95% interval", number: true }, "confidence"],
-        pairs.map(({ a, b, n, context, ratio }) => [a, b, { cell: digits(n), number: true }, context, { cell: value(ratio), number: true }, { cell: interval(ratio), number: true }, badge(ratio ?? {})])));
-  });
+function draw(content) {
+  const timings = listOf(content.timings), pairs = listOf(content.pairs);
+  return [el("p.soft", `${plural(timings.length, "timing")}, by ${String(content.clock)}.`), plots(timePlot(timings), contextPlot(timings), ratioPlot(pairs)),
+    table("Timings", ["kernel", { text: "n", number: true }, "context", { text: "time", number: true }, { text: "95% interval", number: true }, "confidence", "remark"],
+      timings.map(({ kernel, n, context, time_ns: time, remark, residency }) => [short(kernel), number(digits(n)), String(context), number(value(time)), number(interval(time)), badge(time ?? {}),
+        { cell: [time?.reason, remark, residency && `witness of ${residency.asked}: ${digits(residency.seen_ns)} ns for ${digits(residency.expected_ns)} ns`].filter(Boolean).join("; "), class: "why" }])),
+    pairs.length > 0 && table("Ratios", ["first", "second", { text: "n", number: true }, "context", { text: "ratio", number: true }, { text: "95% interval", number: true }, "confidence"],
+      pairs.map(({ a, b, n, context, ratio }) => [short(a), short(b), number(digits(n)), String(context), number(value(ratio)), number(interval(ratio)), badge(ratio ?? {})]))];
 }
 
-export default { order: 2, title: "Timings", applies: (page) => page.others.some(isTimings), draw };
+export default fileSection({ format: "blackjack-timings/1", order: -0.8, title: "Timings", draw });

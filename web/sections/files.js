@@ -1,9 +1,6 @@
-// Files that have no section of their own yet: their members as tables, lists of like objects one row each.
+// Files of a format that no section names: their members as tables, lists of like objects one row each.
 import { el, table } from "../parts/dom.js";
 import { digits } from "../parts/format.js";
-
-const own = ["blackjack-timings/1"];
-const others = (page) => page.others.filter(({ content }) => !own.includes(content.format));
 
 function text(value) {
   if (value === null || value === undefined) return "–";
@@ -21,7 +18,9 @@ function member([name, value]) {
 }
 
 export default {
-  order: 3, title: "Files",
-  applies: (page) => others(page).length > 0,
-  draw: (page) => others(page).map(({ name, content }) => el("div", el("h3", name), Object.entries(content).map(member))),
+  order: -0.5,
+  expand: (page, sections) => {
+    const own = sections.map(({ format }) => format).filter(Boolean);
+    return page.others.filter(({ content }) => !own.includes(content.format)).map(({ name, content }) => ({ title: name, order: -0.5, draw: () => Object.entries(content).map(member) }));
+  },
 };

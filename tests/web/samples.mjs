@@ -1,0 +1,45 @@
+// Small files of the formats that are not profiles, as their commands write them.
+const seconds = (value, low, high) => ({ value, unit: "s", interval: [low, high], confidence: "high", status: "ok" });
+const time = (value) => ({ value, unit: "ns", interval: [value * 0.98, value * 1.02], confidence: "high", status: "ok", method: "least_wall/1" });
+const sizes = [500, 8000, 128000];
+
+export const timings = {
+  format: "blackjack-timings/1", clock: "wall time: the machine is quiet", flush_bytes: 1048576,
+  timings: sizes.flatMap((n, i) => [
+    { kernel: "a.c:dot", n, context: "cold", time_ns: time(n * (3 - i)), calls_per_timing: 1, samples: 7, clock: "wall", residency: { asked: "L2", seen_ns: 4.1, expected_ns: 4 }, remark: "flushed by lines it takes 1.32 times as long" },
+    { kernel: "a.c:dot", n, context: "warm", time_ns: time(n * 0.5), calls_per_timing: 9, samples: 7, clock: "wall" }]),
+  pairs: sizes.map((n, i) => ({ a: "a.c:dot", b: "b.c:dot", n, context: "cold", ratio: { value: 0.8 + i / 4, unit: "", interval: [0.7 + i / 4, 0.9 + i / 4], confidence: "medium", status: "ok" } })),
+};
+
+export const tuning = {
+  format: "blackjack-tuning/1", operation: "gemm", type: "double", inputs: { "cache.L1.size_bytes": 32768, "live.double": 16 },
+  model: { mr: 8, nr: 6, kr: 4, block: 56, kc: 80, mc: 480, block_2012: 56, reasoning: ["mr x nr = 8 x 6: sums cover the latency", "2012: matrix size 56"] },
+  results: [8, 16, 64].map((n) => ({ n, gflops: n / 2, own: { general: n / 3, fixed: n / 2, 2012: n / 5, plain: n / 9 }, against: { OpenBLAS: n / 4 }, own_cold: { general: n / 6, fixed: n / 4, 2012: n / 10, plain: n / 18 }, against_cold: { OpenBLAS: n / 8 } })),
+};
+
+export const diagnosis = {
+  format: "blackjack-diagnosis/1", flops: 2e9, bytes: 8e9,
+  densities: [{ cpus: 1, seconds: seconds(2, 1.9, 2.1) }, { cpus: 2, seconds: seconds(2.2, 2.1, 2.3) }, { cpus: 4, seconds: seconds(4, 3.8, 4.3) }],
+  sensitivity: { cache: [[0.25, 1.01, 1, 1.02], [0.75, 1.05, 1.02, 1.1]], bandwidth: [[0.25, 1.1, 1.05, 1.15], [0.75, 1.9, 1.8, 2]], dram_rows: [[0.25, 1, 0.99, 1.01], [0.75, 1.1, 1, 1.2]] },
+  verdict: { resource: "bandwidth", confidence: "high", reason: "its copies ask for more than all cpus get" },
+  later: { unknown: ["fields", { are: "ignored" }] },
+};
+
+export const fleet = {
+  format: "blackjack-fleet/1", hosts: 12, judged: 492, kinds: [{ name: "zen3, 32 cpus", hosts: 12, judged: true }], notes: ["old.json is of another kind"],
+  outliers: [{ file: "h7.json", key: "memory.read_gbs", unit: "GB/s", value: 10.9, median: 21.8, ratio: 0.5, p: 4.65e-9, of: 12, kind: 0 }, { file: "h9.json", key: "cpu.clock_ghz", unit: "GHz", value: 2, median: 3, ratio: 0.667, p: 1e-6, of: 12, kind: 0 }],
+  doubtful: [{ file: "h1.json", key: "cache.levels", unit: "count", value: 2, median: 3, ratio: 0.667, p: 0.2, of: 12, kind: 0, doubt: "a count" }],
+};
+
+/** A profile with 256 threads added: 2 chips of 8 groups of 8 cores of 2 threads, one pair in forty measured. */
+export function widen(profile) {
+  const split = [[2, 210], [8, 105], [8, 20], [2, 7]];
+  const node = (cpus, depth) => ({ cpus: [...cpus].sort((a, b) => a - b), latency_ns: split[depth][1], children: depth + 1 === split.length ? [] : Array.from({ length: split[depth][0] }, (_, i) => node(cpus.slice((i * cpus.length) / split[depth][0], ((i + 1) * cpus.length) / split[depth][0]), depth + 1)) });
+  const cpus = Array.from({ length: 256 }, (_, i) => (i * 37) % 256), tree = node(cpus, 0);
+  const pairs = cpus.flatMap((a, i) => cpus.slice(i + 1).map((b, j) => ({ a, b, at: [i, i + 1 + j] }))).filter((_, i) => i % 40 === 0)
+    .map(({ a, b, at }) => ({ a, b, latency_ns: [128, 16, 2, 1].map((size, depth) => [size, depth]).find(([size]) => Math.floor(at[0] / size) !== Math.floor(at[1] / size))?.[1] })).map(({ a, b, latency_ns: depth }) => ({ a, b, latency_ns: split[depth ?? 3][1] }));
+  const answer = (value) => ({ value, unit: "", confidence: "high", status: "ok", method: "exchange_groups/1", evidence: [], probe: "topology" });
+  const curves = Object.fromEntries(cpus.map((cpu) => [`topology.pairs.${cpu}`, { probe: "topology", x: { name: "cpu", unit: "number", values: Array.from({ length: 40 }, (_, i) => i) }, y: { name: "time_of_turn", unit: "ns", rounds: Array.from({ length: 6 }, () => Array.from({ length: 40 }, (_, i) => 7 + i)) } }]));
+  const environment = { ...profile.environment, cpus_allowed: [...cpus].sort((a, b) => a - b) };
+  return { ...profile, environment, characteristics: { ...profile.characteristics, "topology.tree": answer(tree), "topology.pairs": answer(pairs) }, curves: { ...profile.curves, ...curves } };
+}

@@ -1,0 +1,44 @@
+// What `blackjack tune --json` wrote: the model's choice with its reasons, and how fast it is (figure 12 of the 2012 paper).
+import { linesPlot } from "../parts/chart.js";
+import { el, table } from "../parts/dom.js";
+import { fileSection, listOf } from "../parts/files.js";
+import { digits } from "../parts/format.js";
+
+const names = { fixed: "ours, for this size", general: "ours, for any size", 2012: "ours, model of 2012", plain: "plain loops" };
+const of = (result, own, others) => [...Object.entries(result[own] ?? {}).map(([key, value]) => [names[key] ?? key, value]), ...Object.entries(result[others] ?? {})].filter(([, value]) => typeof value === "number");
+
+function contextOf(results, own, others) {
+  const rows = results.flatMap((result) => of(result, own, others).map(([series, y]) => ({ x: result.n, y, series })));
+  // A file of the bare format has one speed of ours for each size.
+  return rows.length > 0 || own !== "own" ? rows : results.flatMap(({ n, gflops, against }) => [["ours", gflops], ...Object.entries(against ?? {})].filter(([, y]) => typeof y === "number").map(([series, y]) => ({ x: n, y, series })));
+}
+
+function plotOf(rows, name, title, model, caption) {
+  if (rows.length === 0) return null;
+  const series = [...new Set(rows.map((row) => row.series))], xs = rows.map(({ x }) => x);
+  const rules = [["block", "block"], ["block_2012", "2012"]].map(([key, text]) => ({ at: model[key], text: `${text} ${model[key]}` })).filter(({ at }, i, list) => typeof at === "number" && at >= Math.min(...xs) && at <= Math.max(...xs) && list.findIndex((rule) => rule.at === at) === i);
+  return linesPlot({ name, title, rows, x: "matrix size n", y: "Gflop/s", log: false, span: Infinity, rules, caption, dashed: (text) => !Object.values(names).includes(text) && text !== "ours",
+    alt: `${title}: ${series.map((text) => { const own = rows.filter((row) => row.series === text); const best = own.reduce((a, b) => (b.y > a.y ? b : a)); return `${text} at most ${digits(best.y)} Gflop/s, at n ${digits(best.x)}`; }).join("; ")}.` });
+}
+
+function tableOf(rows, caption) {
+  const series = [...new Set(rows.map((row) => row.series))], sizes = [...new Set(rows.map(({ x }) => x))];
+  const find = (x, text) => rows.find((row) => row.x === x && row.series === text)?.y;
+  return el("details", el("summary", `${caption} as a table`), table(caption, [{ text: "n", number: true }, ...series.map((text) => ({ text, number: true }))],
+    sizes.map((x) => [{ cell: digits(x), number: true }, ...series.map((text) => ({ cell: typeof find(x, text) === "number" ? el("data", { value: String(find(x, text)) }, digits(find(x, text))) : "–", number: true }))])));
+}
+
+function draw(content) {
+  const results = listOf(content.results).filter(({ n }) => typeof n === "number").sort((a, b) => a.n - b.n), model = content.model ?? {};
+  const warm = contextOf(results, "own", "against"), cold = contextOf(results, "own_cold", "against_cold");
+  const facts = ["mr", "nr", "kr", "block", "kc", "mc", "pack_from", "prefetch_bytes"].filter((key) => typeof model[key] === "number");
+  const reasons = Array.isArray(model.reasoning) ? model.reasoning : [], inputs = Object.entries(content.inputs ?? {});
+  return [el("p", `${content.operation ?? "The kernel"}${content.type ? ` in ${content.type}` : ""}: ${facts.map((key) => `${key.replaceAll("_", " ")} ${digits(model[key])}`).join(", ")}.`),
+    plotOf(warm, "tuning-warm", "Operands warm", model, "Speed by size; ours are whole lines, libraries dashed. Upright: the sizes up to which one block fits the first cache, by the model."),
+    plotOf(cold, "tuning-cold", "Operands cold", model, "The same with operands that are in no cache when the kernel is called."),
+    warm.length > 0 && tableOf(warm, "Operands warm"), cold.length > 0 && tableOf(cold, "Operands cold"),
+    reasons.length > 0 && el("div.card", el("h3", "Why these numbers"), el("ol", reasons.map((line) => el("li", String(line))))),
+    inputs.length > 0 && table("What the model was given", ["answer", { text: "value", number: true }], inputs.map(([key, value]) => [el("span.key", key), { cell: typeof value === "number" ? el("data", { value: String(value) }, digits(value)) : String(value), number: true }]))];
+}
+
+export default fileSection({ format: "blackjack-tuning/1", order: -0.7, title: "Tuning", draw });

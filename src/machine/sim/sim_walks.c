@@ -7,7 +7,9 @@
 #include "machine/sim/streamer.h"
 #include "machine/sim/walker.h"
 
-enum { BATCH_ACCESSES = 20000 };
+/* Accesses of a sample: of a walk alone; of several, which all see the same caches, so many together but each so many at
+ * least, where chance moves a share of misses by less than one in a hundred. */
+enum { BATCH_ACCESSES = 20000, BATCH_OF_SEVERAL = 40000, BATCH_LEAST = 4000 };
 
 typedef struct {
     bj_sim_machine *self;
@@ -134,9 +136,15 @@ static bj_status run_batch(party *all, double *samples, double *gbs, unsigned re
     return BJ_OK;
 }
 
+static size_t find_batch(const party *all, const bj_walk_effort *effort) {
+    size_t batch = all->count == 1 ? BATCH_ACCESSES : BATCH_OF_SEVERAL / all->count;
+    batch = batch > BATCH_LEAST ? batch : BATCH_LEAST;
+    return effort->min_accesses > batch ? effort->min_accesses : batch;
+}
+
 static bj_status run_party(party *all, const bj_walk_effort *effort, double *ns_per_access, double *gbs,
                            bj_error *error) {
-    size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
+    size_t batch = find_batch(all, effort);
     if (all->stream_count > 0)
         bj_sim_find_sources(all->self, all->streamers, all->stream_count, all->before);
     BJ_TRY(bj_sim_build_walks(all->self, all->walkers, all->count, all->accesses, all->before, error));

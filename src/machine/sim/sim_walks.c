@@ -7,8 +7,8 @@
 #include "machine/sim/streamer.h"
 #include "machine/sim/walker.h"
 
-/* Accesses of a sample: of a walk alone; of several, which all see the same caches, so many together but each so many at
- * least, where chance moves a share of misses by less than one in a hundred. */
+/* Accesses of a sample: of a walk alone; of several, which all see the same caches, so many together but each so many
+ * at least, where chance moves a share of misses by less than one in a hundred. */
 enum { BATCH_ACCESSES = 20000, BATCH_OF_SEVERAL = 40000, BATCH_LEAST = 4000 };
 
 typedef struct {
@@ -19,6 +19,7 @@ typedef struct {
     double *ns;       /* of each walk, for its batch */
     bj_sim_streamer *streamers;
     size_t stream_count;
+    bool *disturbs;         /* of each stream: some walk may meet it in a cache */
     bj_sim_counts *before;  /* of each walk, at the start of a batch; then scratch of the streams */
     bj_sim_demand *demands; /* of walks, then of streams */
     size_t line;            /* of their passes that the streams have come to */
@@ -32,14 +33,19 @@ static bj_status open_party(bj_sim_machine *self, const bj_mix *mix, party *all,
                    .ns = calloc(walks, sizeof *all->ns),
                    .streamers = calloc(streams + 1, sizeof *all->streamers),
                    .stream_count = streams,
+                   .disturbs = calloc(streams + 1, sizeof *all->disturbs),
                    .before = calloc(walks + streams, sizeof *all->before),
                    .demands = calloc(walks + streams, sizeof *all->demands)};
-    if (!all->walkers || !all->accesses || !all->ns || !all->streamers || !all->before || !all->demands)
+    if (!all->walkers || !all->accesses || !all->ns || !all->streamers || !all->disturbs || !all->before ||
+        !all->demands)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks and %zu streams", walks, streams);
     BJ_TRY(bj_sim_prepare_streams(self, mix->streams, streams, all->streamers, error));
     for (; all->count < walks; all->count++)
         BJ_TRY(bj_sim_prepare_walker(self, &mix->walks[all->count], walks + streams == 1, &all->walkers[all->count],
                                      error));
+    for (size_t i = 0; i < streams; i++)
+        for (size_t j = 0; j < walks && !all->disturbs[i]; j++)
+            all->disturbs[i] = bj_sim_may_meet(all->walkers[j].cpu, all->streamers[i].cpu);
     return BJ_OK;
 }
 
@@ -50,6 +56,7 @@ static void close_party(party *all) {
     free(all->accesses);
     free(all->ns);
     free(all->streamers);
+    free(all->disturbs);
     free(all->before);
     free(all->demands);
 }
@@ -99,7 +106,8 @@ static void advance_all(party *all) {
         for (size_t i = 0; i < all->count; i++)
             bj_sim_advance_walker(all->self, &all->walkers[i], now);
         for (size_t i = 0; i < all->stream_count; i++)
-            visit_next(all, &all->streamers[i], now);
+            if (all->disturbs[i])
+                visit_next(all, &all->streamers[i], now);
     }
 }
 

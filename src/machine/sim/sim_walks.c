@@ -25,6 +25,19 @@ typedef struct {
     size_t line;            /* of their passes that the streams have come to */
 } party;
 
+/* Who meets whom in a cache. Chains are written before the streams begin. */
+static void find_meetings(party *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        bool meets = false;
+        for (size_t j = 0; j < all->count && !meets; j++)
+            meets = i != j && bj_sim_may_meet(all->walkers[i].cpu, all->walkers[j].cpu);
+        for (size_t j = 0; j < all->stream_count; j++)
+            all->disturbs[j] = all->disturbs[j] || bj_sim_may_meet(all->walkers[i].cpu, all->streamers[j].cpu);
+        if (!meets)
+            bj_sim_leave_alone(&all->walkers[i]);
+    }
+}
+
 static bj_status open_party(bj_sim_machine *self, const bj_mix *mix, party *all, bj_error *error) {
     size_t walks = mix->walk_count, streams = mix->stream_count;
     *all = (party){.self = self,
@@ -41,11 +54,8 @@ static bj_status open_party(bj_sim_machine *self, const bj_mix *mix, party *all,
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks and %zu streams", walks, streams);
     BJ_TRY(bj_sim_prepare_streams(self, mix->streams, streams, all->streamers, error));
     for (; all->count < walks; all->count++)
-        BJ_TRY(bj_sim_prepare_walker(self, &mix->walks[all->count], walks + streams == 1, &all->walkers[all->count],
-                                     error));
-    for (size_t i = 0; i < streams; i++)
-        for (size_t j = 0; j < walks && !all->disturbs[i]; j++)
-            all->disturbs[i] = bj_sim_may_meet(all->walkers[j].cpu, all->streamers[i].cpu);
+        BJ_TRY(bj_sim_prepare_walker(self, &mix->walks[all->count], &all->walkers[all->count], error));
+    find_meetings(all);
     return BJ_OK;
 }
 

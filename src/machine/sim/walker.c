@@ -133,8 +133,7 @@ static bj_status interleave_chains(bj_sim_walker *who, size_t chains, bj_error *
     return BJ_OK;
 }
 
-bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool alone, bj_sim_walker *who,
-                                bj_error *error) {
+bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bj_sim_walker *who, bj_error *error) {
     unsigned chains = bj_machine_count_chains(walk);
     size_t position = 0;
     *who = (bj_sim_walker){.walk = walk, .places = walk->places, .mapping = walk->arena->mapping, .chains = chains};
@@ -147,9 +146,11 @@ bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool 
     const bj_sim_spec *spec = who->cpu->spec;
     bool local = bj_sim_node_of(spec, position) == walk->arena->node;
     who->memory_cycles = local ? spec->memory_latency_cycles : spec->memory_remote_latency_cycles;
-    if (alone)
-        who->building = bj_sim_plan_lap(spec, who->places, walk->count);
     return BJ_OK;
+}
+
+void bj_sim_leave_alone(bj_sim_walker *who) {
+    who->building = bj_sim_plan_lap(who->cpu->spec, who->places, who->walk->count);
 }
 
 void bj_sim_close_walker(bj_sim_walker *who) {

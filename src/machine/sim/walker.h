@@ -36,9 +36,10 @@ typedef struct {
     bj_sim_lap_record lap;
 } bj_sim_walker;
 
-/* `alone`: nothing else runs, so that a long building lap need not be simulated (cold_lap.h). */
-bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool alone, bj_sim_walker *who,
+bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bj_sim_walker *who,
                                 bj_error *error) BJ_WARN_UNUSED;
+/* Meets nobody, so that a long building lap need not be simulated (cold_lap.h). */
+void bj_sim_leave_alone(bj_sim_walker *who);
 void bj_sim_close_walker(bj_sim_walker *who);
 /* Goes on by so many accesses. */
 void bj_sim_advance_walker(bj_sim_machine *self, bj_sim_walker *who, size_t accesses);

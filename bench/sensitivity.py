@@ -129,7 +129,7 @@ def differs(before, after):
 
 
 def is_right(accuracy, key, answer, truth):
-    if key not in truth or accuracy.kind_of(key) not in accuracy.TOLERANCE:
+    if truth.get(key) is None or accuracy.kind_of(key) not in accuracy.TOLERANCE:
         return None
     return accuracy.judge_answer(key, answer, (truth[key], truth[key]))[0] == "right"
 

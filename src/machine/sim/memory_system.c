@@ -340,6 +340,20 @@ static void load_by_levels(const bj_sim_memory_system *memory, bj_sim_cpu *cpu, 
     }
 }
 
+/* The sets of a large level are not in the host's own caches: asked for all at once, they are waited for once. */
+static void await_far_sets(const bj_sim_cpu *cpu, const block *prepared, size_t count) {
+    const size_t large_table = 1 << 18;
+    for (size_t level = 1; level < cpu->spec->cache_count; level++) {
+        const bj_sim_cache_shape *shape = cpu->caches[level]->shape;
+        if ((size_t)shape->sets.divisor * shape->stride * sizeof(uint32_t) < large_table)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t set = bj_sim_pick_set(shape, prepared->virtual_address[i], prepared->physical_address[i]);
+            __builtin_prefetch(cpu->caches[level]->tags + (size_t)set * shape->stride);
+        }
+    }
+}
+
 void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj_sim_mapping *mapping,
                          const uint32_t *places, size_t count, uint8_t *levels) {
     const unsigned neighbours = BJ_SIM_NEXT_LINE | BJ_SIM_ADJACENT;
@@ -356,6 +370,7 @@ void bj_sim_visit_places(bj_sim_memory_system *memory, bj_sim_cpu *cpu, const bj
             load_by_levels(memory, cpu, &prepared, now, 0, here);
             continue;
         }
+        await_far_sets(cpu, &prepared, now);
         for (size_t i = 0; i < now; i++) {
             unsigned hit = load(memory, cpu, prepared.virtual_address[i], prepared.physical_address[i], awake);
             if (here != NULL)

@@ -7,7 +7,9 @@
 #include "machine/sim/streamer.h"
 #include "machine/sim/walker.h"
 
-enum { BATCH_ACCESSES = 20000 };
+/* Accesses of a sample: of a walk alone; of several, which all see the same caches, so many together but each so many
+ * at least, where chance moves a share of misses by less than one in a hundred. */
+enum { BATCH_ACCESSES = 20000, BATCH_OF_SEVERAL = 40000, BATCH_LEAST = 4000 };
 
 typedef struct {
     bj_sim_machine *self;
@@ -17,10 +19,24 @@ typedef struct {
     double *ns;       /* of each walk, for its batch */
     bj_sim_streamer *streamers;
     size_t stream_count;
+    bool *disturbs;         /* of each stream: some walk may meet it in a cache */
     bj_sim_counts *before;  /* of each walk, at the start of a batch; then scratch of the streams */
     bj_sim_demand *demands; /* of walks, then of streams */
     size_t line;            /* of their passes that the streams have come to */
 } party;
+
+/* Who meets whom in a cache. Chains are written before the streams begin. */
+static void find_meetings(party *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        bool meets = false;
+        for (size_t j = 0; j < all->count && !meets; j++)
+            meets = i != j && bj_sim_may_meet(all->walkers[i].cpu, all->walkers[j].cpu);
+        for (size_t j = 0; j < all->stream_count; j++)
+            all->disturbs[j] = all->disturbs[j] || bj_sim_may_meet(all->walkers[i].cpu, all->streamers[j].cpu);
+        if (!meets)
+            bj_sim_leave_alone(&all->walkers[i]);
+    }
+}
 
 static bj_status open_party(bj_sim_machine *self, const bj_mix *mix, party *all, bj_error *error) {
     size_t walks = mix->walk_count, streams = mix->stream_count;
@@ -30,14 +46,16 @@ static bj_status open_party(bj_sim_machine *self, const bj_mix *mix, party *all,
                    .ns = calloc(walks, sizeof *all->ns),
                    .streamers = calloc(streams + 1, sizeof *all->streamers),
                    .stream_count = streams,
+                   .disturbs = calloc(streams + 1, sizeof *all->disturbs),
                    .before = calloc(walks + streams, sizeof *all->before),
                    .demands = calloc(walks + streams, sizeof *all->demands)};
-    if (!all->walkers || !all->accesses || !all->ns || !all->streamers || !all->before || !all->demands)
+    if (!all->walkers || !all->accesses || !all->ns || !all->streamers || !all->disturbs || !all->before ||
+        !all->demands)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu walks and %zu streams", walks, streams);
     BJ_TRY(bj_sim_prepare_streams(self, mix->streams, streams, all->streamers, error));
     for (; all->count < walks; all->count++)
-        BJ_TRY(bj_sim_prepare_walker(self, &mix->walks[all->count], walks + streams == 1, &all->walkers[all->count],
-                                     error));
+        BJ_TRY(bj_sim_prepare_walker(self, &mix->walks[all->count], &all->walkers[all->count], error));
+    find_meetings(all);
     return BJ_OK;
 }
 
@@ -48,6 +66,7 @@ static void close_party(party *all) {
     free(all->accesses);
     free(all->ns);
     free(all->streamers);
+    free(all->disturbs);
     free(all->before);
     free(all->demands);
 }
@@ -97,7 +116,8 @@ static void advance_all(party *all) {
         for (size_t i = 0; i < all->count; i++)
             bj_sim_advance_walker(all->self, &all->walkers[i], now);
         for (size_t i = 0; i < all->stream_count; i++)
-            visit_next(all, &all->streamers[i], now);
+            if (all->disturbs[i])
+                visit_next(all, &all->streamers[i], now);
     }
 }
 
@@ -134,9 +154,15 @@ static bj_status run_batch(party *all, double *samples, double *gbs, unsigned re
     return BJ_OK;
 }
 
+static size_t find_batch(const party *all, const bj_walk_effort *effort) {
+    size_t batch = all->count == 1 ? BATCH_ACCESSES : BATCH_OF_SEVERAL / all->count;
+    batch = batch > BATCH_LEAST ? batch : BATCH_LEAST;
+    return effort->min_accesses > batch ? effort->min_accesses : batch;
+}
+
 static bj_status run_party(party *all, const bj_walk_effort *effort, double *ns_per_access, double *gbs,
                            bj_error *error) {
-    size_t batch = effort->min_accesses > BATCH_ACCESSES ? effort->min_accesses : BATCH_ACCESSES;
+    size_t batch = find_batch(all, effort);
     if (all->stream_count > 0)
         bj_sim_find_sources(all->self, all->streamers, all->stream_count, all->before);
     BJ_TRY(bj_sim_build_walks(all->self, all->walkers, all->count, all->accesses, all->before, error));

@@ -53,17 +53,60 @@ void bj_sim_advance_walker(bj_sim_machine *self, bj_sim_walker *who, size_t acce
     }
 }
 
-/* All walks go on by `accesses[i]`, in turns. */
-void bj_sim_advance_walkers(bj_sim_machine *self, bj_sim_walker *walkers, size_t count, const size_t *accesses) {
-    size_t most = 0, turn = count == 1 ? SIZE_MAX : BJ_SIM_TURN;
-    for (size_t i = 0; i < count; i++)
-        most = accesses[i] > most ? accesses[i] : most;
-    for (size_t done = 0; done < most; done += turn < most - done ? turn : most - done) {
-        for (size_t i = 0; i < count; i++) {
+/* The cache that most cpus share with this one. NULL: a nearer one is not within it, so that no cache tells who may
+ * meet whom. */
+static const bj_sim_cache *find_widest(const bj_sim_cpu *cpu) {
+    const bj_sim_spec *spec = cpu->spec;
+    size_t widest = 0;
+    for (size_t i = 1; i < spec->cache_count; i++)
+        widest = spec->caches[i].shared_by >= spec->caches[widest].shared_by ? i : widest;
+    for (size_t i = 0; i < spec->cache_count; i++)
+        if (spec->caches[widest].shared_by % spec->caches[i].shared_by != 0)
+            return NULL;
+    return cpu->caches[widest];
+}
+
+bool bj_sim_may_meet(const bj_sim_cpu *a, const bj_sim_cpu *b) {
+    const bj_sim_cache *of_a = find_widest(a), *of_b = find_widest(b);
+    return of_a == NULL || of_b == NULL || of_a == of_b;
+}
+
+static void find_meetings(bj_sim_walker *walkers, size_t count) {
+    bool all_meet = false;
+    for (size_t i = 0; i < count; i++) {
+        all_meet = all_meet || find_widest(walkers[i].cpu) == NULL;
+        for (walkers[i].meets = 0; !bj_sim_may_meet(walkers[walkers[i].meets].cpu, walkers[i].cpu);)
+            walkers[i].meets++;
+    }
+    for (size_t i = 0; all_meet && i < count; i++)
+        walkers[i].meets = 0;
+}
+
+/* Those that meet the first, in turns. */
+static void advance_meeting(bj_sim_machine *self, bj_sim_walker *walkers, size_t first, size_t count,
+                            const size_t *accesses) {
+    size_t most = 0;
+    for (size_t i = first; i < count; i++)
+        most = walkers[i].meets == first && accesses[i] > most ? accesses[i] : most;
+    for (size_t done = 0; done < most; done += BJ_SIM_TURN) {
+        for (size_t i = first; i < count; i++) {
             size_t left = accesses[i] > done ? accesses[i] - done : 0;
-            bj_sim_advance_walker(self, &walkers[i], left < turn ? left : turn);
+            if (walkers[i].meets == first && left > 0)
+                bj_sim_advance_walker(self, &walkers[i], left < BJ_SIM_TURN ? left : BJ_SIM_TURN);
         }
     }
+}
+
+/* Walks that meet in no cache go one after the other, since nothing tells the difference: the host then needs the
+ * tables of one widest cache at a time, which its own caches hold. */
+void bj_sim_advance_walkers(bj_sim_machine *self, bj_sim_walker *walkers, size_t count, const size_t *accesses) {
+    if (count == 1) {
+        bj_sim_advance_walker(self, walkers, accesses[0]);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (walkers[i].meets == i)
+            advance_meeting(self, walkers, i, count, accesses);
 }
 
 static bj_status check_places(const bj_walk *walk, bj_error *error) {
@@ -90,8 +133,7 @@ static bj_status interleave_chains(bj_sim_walker *who, size_t chains, bj_error *
     return BJ_OK;
 }
 
-bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool alone, bj_sim_walker *who,
-                                bj_error *error) {
+bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bj_sim_walker *who, bj_error *error) {
     unsigned chains = bj_machine_count_chains(walk);
     size_t position = 0;
     *who = (bj_sim_walker){.walk = walk, .places = walk->places, .mapping = walk->arena->mapping, .chains = chains};
@@ -104,9 +146,11 @@ bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool 
     const bj_sim_spec *spec = who->cpu->spec;
     bool local = bj_sim_node_of(spec, position) == walk->arena->node;
     who->memory_cycles = local ? spec->memory_latency_cycles : spec->memory_remote_latency_cycles;
-    if (alone)
-        who->building = bj_sim_plan_lap(spec, who->places, walk->count);
     return BJ_OK;
+}
+
+void bj_sim_leave_alone(bj_sim_walker *who) {
+    who->building = bj_sim_plan_lap(who->cpu->spec, who->places, who->walk->count);
 }
 
 void bj_sim_close_walker(bj_sim_walker *who) {
@@ -161,6 +205,7 @@ bj_status bj_sim_build_walks(bj_sim_machine *self, bj_sim_walker *walkers, size_
                              bj_sim_counts *before, bj_error *error) {
     double longest = 0;
     bj_sim_update_neighbour(self);
+    find_meetings(walkers, count);
     for (size_t i = 0; i < count; i++) {
         bj_sim_walker *who = &walkers[i];
         const bj_sim_lap_plan *plan = &who->building;

@@ -31,17 +31,21 @@ typedef struct {
     double memory_cycles; /* local or remote */
     double chains;        /* side by side: what overlaps */
     bj_sim_lap_plan building;
-    size_t next; /* where the next access is */
+    size_t next;  /* where the next access is */
+    size_t meets; /* the first of the walkers that may share a cache with it; set when walks are built */
     bj_sim_lap_record lap;
 } bj_sim_walker;
 
-/* `alone`: nothing else runs, so that a long building lap need not be simulated (cold_lap.h). */
-bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bool alone, bj_sim_walker *who,
+bj_status bj_sim_prepare_walker(bj_sim_machine *self, const bj_walk *walk, bj_sim_walker *who,
                                 bj_error *error) BJ_WARN_UNUSED;
+/* Meets nobody, so that a long building lap need not be simulated (cold_lap.h). */
+void bj_sim_leave_alone(bj_sim_walker *who);
 void bj_sim_close_walker(bj_sim_walker *who);
 /* Goes on by so many accesses. */
 void bj_sim_advance_walker(bj_sim_machine *self, bj_sim_walker *who, size_t accesses);
-/* The same of all, in turns. */
+/* Whether the two may share a cache, or each one with a third. */
+bool bj_sim_may_meet(const bj_sim_cpu *a, const bj_sim_cpu *b);
+/* The same of all, in turns where they may meet. */
 void bj_sim_advance_walkers(bj_sim_machine *self, bj_sim_walker *walkers, size_t count, const size_t *accesses);
 /* Writes the chains and warms up; charges the clock. `accesses` and `before` are scratch, one a walk; the latter is
  * left at the start of the last warm lap. */

@@ -11,9 +11,9 @@
 
 /* Walked at once at most, by whole instances of a level and by one at least: the others would only add time, since
  * they share nothing but memory, which a set of the effective size hardly uses. */
-#define PLACES_AT_ONCE 2000000.0
+#define PLACES_AT_ONCE 600000.0
 /* A walk takes as long as one of so many places at least. */
-#define PLACES_LEAST 60000.0
+#define PLACES_LEAST 12000.0
 #define REPETITIONS 3u
 /* The walk of memory: so many times the last cache. */
 #define OVER_LAST 4.0

@@ -11,6 +11,7 @@
 #include "probes/kit/known_caches.h"
 #include "probes/kit/together.h"
 #include "probes/numa/numa_samples.h"
+#include "stats/quantile.h"
 
 #define RANDOM_PURPOSE 0x6e756d61u
 #define MIB 1048576.0
@@ -26,12 +27,19 @@ static const struct {
     double seconds;
 } plans[BJ_EFFORT_COUNT] = {{6, 1}, {6, 3}, {16, 20}};
 
+/* So many sites are asked one cell after the other; of more, all sites walk at once, each in the memory of another. */
+#define FEW_SITES 4u
+/* Walks at once that take this much longer than alone disturb each other: cells are then asked one by one. Half of what
+ * the analysis takes for as near (AS_NEAR). */
+#define DISTURBED 1.05
+
 typedef struct {
     bj_rounds rounds;
     bj_cpus all;
     int askers[BJ_NUMA_SITES_MAX]; /* the first cpu of each site */
     size_t count;
     size_t bytes, grain_bytes;
+    size_t at_once; /* cells */
 } numa_run;
 
 size_t bj_numa_choose_sites(const bj_near_tree *tree, bj_cpu_run *sites) {
@@ -80,23 +88,62 @@ static bj_status record(numa_run *run, const char *kind, const char *y_name, con
     return bj_data_record_sample(curve, run->askers[to], run->rounds.round, y, error);
 }
 
-/* A point is one cpu that asks for the memory of one. */
-static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
-    numa_run *run = context;
-    size_t from = *points / run->count, to = *points % run->count;
-    const bj_partaker one = {.cpu = run->askers[from], .touched_by = run->askers[to], .bytes = run->bytes};
-    double ns = NAN, gbs = NAN;
-    (void)count;
-    bj_party party = {.walkers = &one,
-                      .walk_count = 1,
+/* ns of sites from, from + 1 ... at once, each in the memory of the site `step` further on. */
+static bj_status walk_at_once(numa_run *run, size_t from, size_t count, size_t step, double *ns, bj_error *error) {
+    bj_partaker walkers[BJ_NUMA_SITES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        size_t asks = (from + i) % run->count;
+        walkers[i] = (bj_partaker){run->askers[asks], run->askers[(asks + step) % run->count], run->bytes};
+    }
+    bj_party party = {.walkers = walkers,
+                      .walk_count = count,
                       .order = BJ_ORDER_RANDOM,
                       .grain_bytes = run->grain_bytes,
                       .repetitions = REPETITIONS};
-    BJ_TRY(bj_kit_run_together(&run->rounds, &party, &ns, NULL, error));
-    party = (bj_party){.streamers = &one, .stream_count = 1, .kind = BJ_STREAM_READ, .repetitions = REPETITIONS};
+    return bj_kit_run_together(&run->rounds, &party, ns, NULL, error);
+}
+
+/* Rates one by one, since streams share what leads to memory. */
+static bj_status measure_rate(numa_run *run, size_t from, size_t to, bj_error *error) {
+    const bj_partaker one = {.cpu = run->askers[from], .touched_by = run->askers[to], .bytes = run->bytes};
+    bj_party party = {.streamers = &one, .stream_count = 1, .kind = BJ_STREAM_READ, .repetitions = REPETITIONS};
+    double gbs = NAN;
     BJ_TRY(bj_kit_run_together(&run->rounds, &party, NULL, &gbs, error));
-    BJ_TRY(record(run, BJ_NUMA_LATENCY, "latency", "ns", from, to, ns, error));
     return record(run, BJ_NUMA_RATE, "bandwidth", "GB/s", from, to, gbs, error);
+}
+
+/* A point is a site, and how much further on the memory is that it asks for; those after it ask at the same time. */
+static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
+    numa_run *run = context;
+    size_t first = *points * run->at_once % run->count, step = *points * run->at_once / run->count;
+    double ns[BJ_NUMA_SITES_MAX];
+    (void)count;
+    BJ_TRY(walk_at_once(run, first, run->at_once, step, ns, error));
+    for (size_t i = 0; i < run->at_once; i++) {
+        size_t from = (first + i) % run->count, to = (from + step) % run->count;
+        BJ_TRY(record(run, BJ_NUMA_LATENCY, "latency", "ns", from, to, ns[i], error));
+        BJ_TRY(measure_rate(run, from, to, error));
+    }
+    return BJ_OK;
+}
+
+/* All at once where there are many, memory has room, and a check shows that they do not disturb each other: the medians
+ * of all, in the memory of those halfway round, beside what some take alone. */
+static bj_status choose_at_once(numa_run *run, bj_error *error) {
+    double together[BJ_NUMA_SITES_MAX], ratios[FEW_SITES];
+    run->at_once = 1;
+    if (run->count <= FEW_SITES || bj_kit_count_affordable(&run->rounds, run->bytes) < run->count)
+        return BJ_OK;
+    BJ_TRY(walk_at_once(run, 0, run->count, run->count / 2, together, error));
+    for (size_t i = 0; i < FEW_SITES; i++) {
+        size_t site = i * run->count / FEW_SITES;
+        double alone;
+        BJ_TRY(walk_at_once(run, site, 1, run->count / 2, &alone, error));
+        ratios[i] = together[site] / alone;
+    }
+    if (bj_stats_median(ratios, FEW_SITES) < DISTURBED)
+        run->at_once = run->count;
+    return BJ_OK;
 }
 
 /* Who asks for whom, once. */
@@ -141,12 +188,14 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
         plan_walks(&run);
         status = record_sites(&run, sites, error);
     }
+    if (status == BJ_OK && run.count > 0 && run.bytes > 0)
+        status = choose_at_once(&run, error);
     if (status == BJ_OK && run.count > 0 && run.bytes > 0) {
         bj_numa_name_row(BJ_NUMA_LATENCY, run.askers[0], first, sizeof first);
         bj_round_plan rounds = {.count = plans[request->effort].rounds,
                                 .first_round = bj_kit_count_rounds(samples, first),
                                 .seconds = plans[request->effort].seconds,
-                                .point_count = run.count * run.count,
+                                .point_count = run.count * run.count / run.at_once,
                                 .context = &run,
                                 .measure = measure_point};
         status = bj_kit_run_rounds(&run.rounds, &rounds, error);
@@ -159,7 +208,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_numa = {
     .name = "numa",
     .question = "How far is the memory of one node for the cpus of another, and how fast?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"numa.nodes", "groups", 0, 0, "cpus that have one memory as their nearest",
                                         .tolerance = 0},
                                        {"numa.latency_ns", "ns", 0, 0,

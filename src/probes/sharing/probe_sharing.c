@@ -113,7 +113,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_sharing = {
     .name = "sharing",
     .question = "Which cpus share one cache of each level?",
-    .revision = 1,
+    .revision = 2,
     .provides = (const bj_probe_key[]){{"cache.L<n>.sharing", "groups", 0, 0,
                                         "cpus that share one instance of the level; those with one of their own are "
                                         "left out",

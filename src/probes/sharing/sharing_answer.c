@@ -1,5 +1,6 @@
 /* From walks at once to groups: which pairs suffer, what they join, and how often other rounds would have said so. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 typedef struct {
     const bj_curves *samples;
     const bj_analyse_request *request;
+    const bj_sharing_level *all; /* the first level, of which all cpus have samples */
     bool is_servet;
     size_t *nearer;  /* groups of the level before, by cpu */
     size_t *replica; /* of a resample */
@@ -47,6 +49,25 @@ static bool were_all_asked(const analysis *a, const bj_sharing_level *read) {
     return true;
 }
 
+/* Whether all cpus share the nearer level: then they share this one, and no walk needs to tell. */
+static bool are_one(const analysis *a) {
+    for (size_t i = 1; i < a->all->cpu_count; i++)
+        if (a->nearer[i] != a->nearer[0])
+            return false;
+    return a->all->cpu_count > 1;
+}
+
+/* As the nearer level's answer, and as sure. */
+static bj_status fill_inherited(const analysis *a, const bj_answer *nearer, bj_answer *answer, bj_error *error) {
+    bj_structured value = {0};
+    bj_structured_add_groups(&value, NULL, a->all->cpus, a->nearer, a->all->cpu_count);
+    BJ_TRY(bj_structured_finish(&value, answer, error));
+    answer->confidence = nearer->confidence;
+    if (nearer->evidence_count > 0)
+        bj_data_cite_curve(answer, nearer->evidence[0]);
+    return BJ_OK;
+}
+
 static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, const size_t *group_of, double against,
                              double threshold, bj_answer *answer, bj_error *error) {
     bj_structured value = {0};
@@ -64,9 +85,12 @@ static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, co
 }
 
 static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_answers *answers) {
+    char key_of_nearer[48];
     bj_answer *answer;
     bj_sharing_level read;
     BJ_TRY(bj_kit_put_answer(answers, "groups", &answer, error, "cache.L%zu.sharing", level));
+    snprintf(key_of_nearer, sizeof key_of_nearer, "cache.L%zu.sharing", level - 1);
+    const bj_answer *nearer = bj_data_find_answer(answers, key_of_nearer);
     BJ_TRY(bj_sharing_read_level(a->samples, level, &read, error));
     size_t room = read.cpu_count + 1;
     a->replica = malloc(room * sizeof *a->replica);
@@ -76,6 +100,8 @@ static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_ans
     bj_status status = BJ_OK;
     if (!a->replica || !a->rounds || !a->scratch || !group_of) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", room);
+    } else if (read.pair_count == 0 && nearer != NULL && nearer->status == BJ_ANSWER_OK && are_one(a)) {
+        status = fill_inherited(a, nearer, answer, error);
     } else if (read.pair_count == 0) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s",
                       a->samples->count == 0 ? "one cpu, or no way to ask many: nothing to compare"
@@ -113,6 +139,7 @@ bj_status bj_sharing_analyse(const bj_curves *samples, const bj_analyse_request 
     double levels = fmin(fmax(bj_kit_find_number(request->earlier, "cache.levels"), 0), 8); /* 0 for NaN */
     bj_sharing_level all;
     BJ_TRY(bj_sharing_read_level(samples, 1, &all, error));
+    a.all = &all;
     a.nearer = malloc((all.cpu_count + 1) * sizeof *a.nearer);
     bj_status status = BJ_OK;
     if (a.nearer == NULL)

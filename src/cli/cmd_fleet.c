@@ -1,24 +1,13 @@
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/profile_folder.h"
 #include "cli/tolerance.h"
 #include "fleet/fleet.h"
 
 /* Files that are no profiles are named one by one up to so many. */
 enum { COMPLAINTS_MOST = 5 };
-
-static bool ends_in(const char *name, const char *ending) {
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcmp(name + length - part, ending) == 0;
-}
-
-static int choose_profiles(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && (ends_in(entry->d_name, ".json") || ends_in(entry->d_name, ".json.gz"));
-}
 
 static bj_status add_file(bj_fleet *fleet, const char *folder, const char *name, bj_error *error) {
     char *path = NULL;
@@ -36,16 +25,13 @@ static bj_status add_file(bj_fleet *fleet, const char *folder, const char *name,
 
 /* One file that cannot be read must not hide what thousands of others say. */
 static bj_status read_folder(bj_fleet *fleet, const char *folder, bj_error *error) {
-    struct dirent **entries = NULL;
-    int count = scandir(folder, &entries, choose_profiles, alphasort);
+    bj_strings names = {0};
     size_t unread = 0;
-    bj_status status = BJ_OK;
-    if (count < 0)
-        return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: cannot read the folder: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
+    bj_status status = bj_cli_list_profiles(folder, &names, error);
+    BJ_TRY(status);
+    for (size_t i = 0; i < names.count; i++) {
         if (status == BJ_OK || status == BJ_ERR_INPUT)
-            status = add_file(fleet, folder, entries[i]->d_name, error);
-        free(entries[i]);
+            status = add_file(fleet, folder, names.items[i], error);
         if (status == BJ_OK)
             continue;
         if (status != BJ_ERR_INPUT && status != BJ_ERR_RESOURCE)
@@ -53,7 +39,7 @@ static bj_status read_folder(bj_fleet *fleet, const char *folder, bj_error *erro
         if (status == BJ_ERR_INPUT && unread++ < COMPLAINTS_MOST)
             bj_cli_complain("left out: %s", error->text);
     }
-    free(entries);
+    bj_strings_free(&names);
     if (status == BJ_ERR_RESOURCE)
         return status;
     if (unread > COMPLAINTS_MOST)

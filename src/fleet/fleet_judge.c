@@ -28,11 +28,6 @@
  * a ratio near 1. */
 #define TWO_KINDS_RATIO 5.0
 
-static const struct {
-    double inner, normal; /* share of the hosts, and how many standard deviations hold it where they are normal */
-} ranges[] = {{0.5, 0.674490}, {0.8, 1.281552}, {0.9, 1.644854}};
-#define RANGE_COUNT (sizeof ranges / sizeof ranges[0])
-
 typedef struct {
     size_t host;
     const bj_fleet_value *value;
@@ -57,18 +52,10 @@ typedef struct {
 } key_view;
 
 static void find_spread(const judging *judging, key_view *view) {
-    double *values = judging->scratch;
+    double *values = judging->scratch, nearest;
     for (size_t i = 0; i < view->count; i++)
         values[i] = log(view->cells[i].value->value);
-    view->median = bj_stats_median(values, view->count);
-    for (size_t i = 0; i < view->count; i++)
-        values[i] = fabs(log(view->cells[i].value->value) - view->median);
-    bj_stats_sort_samples(values, view->count);
-    double nearest = bj_stats_quantile_sorted(values, view->count, ranges[0].inner) / ranges[0].normal;
-    view->spread = 0;
-    for (size_t r = 0; r < RANGE_COUNT; r++)
-        view->spread =
-            fmax(view->spread, bj_stats_quantile_sorted(values, view->count, ranges[r].inner) / ranges[r].normal);
+    view->spread = bj_stats_estimate_inner_spread(values, view->count, &view->median, &nearest);
     view->two_kinds = nearest > 0 && view->spread > TWO_KINDS_RATIO * nearest;
     for (size_t i = 0; i < view->count; i++)
         values[i] = view->cells[i].value->error;

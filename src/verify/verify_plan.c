@@ -25,8 +25,9 @@
 #define INSIDE_HALF 0.45
 #define HALF 0.5
 #define WORTH_OF_OCTAVE 0.01
-/* A ratio of two in latency is as plain as one of twenty. */
-#define CONTRAST_MOST 0.7
+/* Half of a level does not just move the ramp: with half of its colours it is a longer one. So a point far up on it is
+ * worth more than one that has just left the plateau, up to a latency of seven times. */
+#define CONTRAST_MOST 2.0
 /* A crowd works through two periods of a quota at least: shorter work may fall between its stops. */
 #define CROWD_MS 200.0
 /* Numbers share the chance of a false alarm; while points are chosen, about so many. */

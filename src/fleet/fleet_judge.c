@@ -27,6 +27,10 @@
  * spread is theirs, and hides them; so it is said. Normal hosts have
  * a ratio near 1. */
 #define TWO_KINDS_RATIO 5.0
+/* Of a key's tolerance nobody would call a difference, however sure: half a hundredth of most times and rates. */
+#define OF_TOLERANCE 0.05
+/* So many errors from the median the chance is above BJ_WORTH_MENTIONING, whatever the degrees of freedom. */
+#define NEAR 2.0
 
 typedef struct {
     size_t host;
@@ -84,7 +88,7 @@ static const char *find_doubt(const key_view *view, const bj_fleet_value *value,
         return "no spread between hosts and no interval";
     double distance = fabs(expm1(fabs(log(value->value) - view->median)));
     double allowed = fmax(view->tolerance.share, view->tolerance.least / value->value);
-    if ((!value->high || !(view->spread > 0)) && distance <= allowed)
+    if (distance <= OF_TOLERANCE * allowed || ((!value->high || !(view->spread > 0)) && distance <= allowed))
         return "within the tolerance of the key";
     return NULL;
 }
@@ -96,7 +100,7 @@ static bj_status judge_host(judging *judging, const key_view *view, const cell *
     const char *doubt = find_doubt(view, cell->value, error);
     bool may_count = !view->exact && error > 0;
     fleet->judged += may_count;
-    if (distance == 0)
+    if (!(fabs(distance) > NEAR * error)) /* most of them: no need to work the chance out */
         return BJ_OK;
     double p = error > 0 ? bj_stats_student_tail(distance / error, freedom) : 0;
     bool settled = doubt != NULL && may_count; /* within the tolerance: nothing to mention */
@@ -131,7 +135,7 @@ static bj_status judge_key(judging *judging, size_t key) {
         view.tolerance.share = BJ_TOLERANCE_UNKNOWN;
     view.exact = view.tolerance.share < BJ_TOLERANCE_EXACT && view.tolerance.least < BJ_TOLERANCE_EXACT;
     find_spread(judging, &view);
-    if (view.two_kinds && !view.exact)
+    if (view.two_kinds && !view.exact && view.spread > OF_TOLERANCE * view.tolerance.share)
         BJ_TRY(bj_fleet_note(fleet, judging->error,
                              "%s: more than a tenth of the %zu hosts are far from the rest: several kinds of machines, "
                              "or a fault of many; single hosts can hardly stand out",

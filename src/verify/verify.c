@@ -11,6 +11,9 @@
 #include "runner/runner.h"
 #include "verify/verify_parts.h"
 
+/* Of all parts together: each in turn may go on for as many as a look may have. */
+enum { ROUNDS_MOST = BJ_VERIFY_PARTS * BJ_VERIFY_ROUNDS_MOST };
+
 typedef struct {
     double seconds; /* that the last round took */
     bool is_over;   /* no further round: no time, or the machine does not let us */
@@ -27,7 +30,8 @@ typedef struct {
 } run_state;
 
 bool bj_verify_is_open(const bj_verify_check *check) {
-    return (check->state == BJ_VERIFY_UNMEASURED || check->state == BJ_VERIFY_UNSURE) &&
+    return (check->state == BJ_VERIFY_UNMEASURED || check->state == BJ_VERIFY_UNSURE ||
+            check->state == BJ_VERIFY_BEYOND) &&
            check->count < BJ_VERIFY_ROUNDS_MOST;
 }
 
@@ -77,6 +81,37 @@ static bj_measure_request make_request(const run_state *state, const bj_probe *p
     };
 }
 
+static void call_worse(bj_verification *verification, bj_verify_check *check) {
+    check->state = BJ_VERIFY_WORSE;
+    verification->worse_count++;
+    if (verification->worst == NULL)
+        verification->worst = check;
+}
+
+/* Whether the rounds since it went beyond its limit are beyond it by themselves. Without any it stays what it is. */
+static bool does_last(const bj_verify_check *check) {
+    size_t since = check->count - check->beyond;
+    return since == 0 || bj_verify_find_quartile(check->values + check->beyond, since) > check->limit;
+}
+
+static void judge_check(run_state *state, bj_verify_check *check) {
+    bj_verification *verification = state->verification;
+    if (check->state != BJ_VERIFY_BEYOND) {
+        check->state = bj_verify_judge(&check->reference, check->values, check->count, verification->count);
+        if (check->state != BJ_VERIFY_BEYOND)
+            return;
+        check->limit = bj_verify_find_limit(&check->reference, check->count, verification->count);
+        check->beyond = check->count;
+        check->beyond_s = read_clock(state);
+    } else if (!does_last(check)) {
+        check->state = BJ_VERIFY_UNSURE;
+    } else if (read_clock(state) - check->beyond_s >= BJ_VERIFY_LASTS * state->request->budget_s) {
+        call_worse(verification, check);
+    }
+    if (check->state == BJ_VERIFY_BEYOND && check->count == BJ_VERIFY_ROUNDS_MOST)
+        call_worse(verification, check);
+}
+
 /* What the round gave, and what is known by now. *grew: it gave anything. */
 static void take_values(run_state *state, bj_verify_part part, const bj_curves *samples, bool *grew) {
     bj_verification *verification = state->verification;
@@ -90,12 +125,7 @@ static void take_values(run_state *state, bj_verify_part part, const bj_curves *
             continue;
         *grew = true;
         check->values[check->count++] = check->is_rate ? -log(value) : log(value);
-        check->state = bj_verify_judge(&check->reference, check->values, check->count, verification->count);
-        if (check->state == BJ_VERIFY_WORSE) {
-            verification->worse_count++;
-            if (verification->worst == NULL)
-                verification->worst = check;
-        }
+        judge_check(state, check);
     }
 }
 
@@ -163,11 +193,23 @@ static bj_status drop_what_takes_too_long(run_state *state) {
     }
 }
 
-/* A round of all parts that are open; *more: there was any, and none is worse. */
+/* Parts with a number that is beyond its limit, else all that are open. */
+static bool is_wanted(const run_state *state, bj_verify_part part) {
+    bool any = false, own = false;
+    for (size_t i = 0; i < state->verification->count; i++) {
+        const bj_verify_check *check = &state->verification->checks[i];
+        bool beyond = check->state == BJ_VERIFY_BEYOND && is_part_open(state, check->part);
+        any = any || beyond;
+        own = own || (beyond && check->part == part);
+    }
+    return (own || !any) && is_part_open(state, part);
+}
+
+/* A round of all parts that are wanted; *more: there was any, and none is worse. */
 static bj_status measure_round(run_state *state, bool *more) {
     bool any = false;
     for (int part = 0; part < BJ_VERIFY_PARTS; part++) {
-        if (!is_part_open(state, (bj_verify_part)part))
+        if (!is_wanted(state, (bj_verify_part)part))
             continue;
         if (read_clock(state) + state->parts[part].seconds > state->request->budget_s)
             continue;
@@ -212,8 +254,11 @@ static bj_status choose_cpu(run_state *state) {
 static bj_status judge_whole(run_state *state) {
     bj_verification *verification = state->verification;
     size_t looked = 0;
-    for (size_t i = 0; i < verification->count; i++)
+    for (size_t i = 0; i < verification->count; i++) {
         looked += verification->checks[i].state != BJ_VERIFY_UNMEASURED;
+        if (verification->checks[i].state == BJ_VERIFY_BEYOND && verification->worst == NULL)
+            call_worse(verification, &verification->checks[i]); /* the time ended before it could be seen to last */
+    }
     verification->seconds = read_clock(state);
     if (looked > 0)
         return BJ_OK;
@@ -237,7 +282,7 @@ bj_status bj_verify_run(const bj_verify_request *request, bj_verification *verif
             verification->notes.count > 0
                 ? verification->notes.items[verification->notes.count - 1]
                 : "no samples of clock, cache, bandwidth or contexts (run --no-curves drops them)");
-    for (; more && state.round < BJ_VERIFY_ROUNDS_MOST; state.round++)
+    for (; more && state.round < ROUNDS_MOST; state.round++)
         BJ_TRY(measure_round(&state, &more));
     return judge_whole(&state);
 }

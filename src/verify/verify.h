@@ -40,6 +40,9 @@ typedef struct {
     double values[BJ_VERIFY_ROUNDS_MOST]; /* logarithms, more is worse */
     size_t count;
     bj_verify_state state;
+    /* Once it is beyond its limit: the limit, when that was, and after how many rounds. */
+    double limit, beyond_s;
+    size_t beyond;
 } bj_verify_check;
 
 typedef struct {

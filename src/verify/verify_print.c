@@ -11,6 +11,7 @@
 static const char *const state_names[] = {[BJ_VERIFY_UNMEASURED] = "not measured",
                                           [BJ_VERIFY_SAME] = "same",
                                           [BJ_VERIFY_UNSURE] = "unsure",
+                                          [BJ_VERIFY_BEYOND] = "unsure",
                                           [BJ_VERIFY_WORSE] = "worse"};
 
 /* In the unit of the point. */
@@ -48,15 +49,19 @@ static void print_worse(FILE *out, const bj_verification *verification) {
     fputc('\n', out);
 }
 
+/* Beyond the allowance at least, and not worse. */
+static bool is_doubtful(const bj_verify_check *check) {
+    return check->state == BJ_VERIFY_UNSURE || check->state == BJ_VERIFY_BEYOND;
+}
+
 static void print_same(FILE *out, const bj_verification *verification) {
     size_t looked = 0, unsure = 0;
     const bj_verify_check *doubtful = NULL;
     for (size_t i = 0; i < verification->count; i++) {
         const bj_verify_check *check = &verification->checks[i];
         looked += check->state != BJ_VERIFY_UNMEASURED;
-        unsure += check->state == BJ_VERIFY_UNSURE;
-        if (check->state == BJ_VERIFY_UNSURE &&
-            (doubtful == NULL || bj_verify_find_shift(check) > bj_verify_find_shift(doubtful)))
+        unsure += is_doubtful(check);
+        if (is_doubtful(check) && (doubtful == NULL || bj_verify_find_shift(check) > bj_verify_find_shift(doubtful)))
             doubtful = check;
     }
     fprintf(out, "same: %zu of %zu numbers looked at in %.1f s", looked, verification->count, verification->seconds);

@@ -56,6 +56,6 @@ bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const doub
         return BJ_VERIFY_UNMEASURED;
     double quartile = bj_verify_find_quartile(values, count);
     if (quartile > bj_verify_find_limit(reference, count, numbers))
-        return BJ_VERIFY_WORSE;
+        return BJ_VERIFY_BEYOND;
     return quartile > reference->centre + reference->allowance ? BJ_VERIFY_UNSURE : BJ_VERIFY_SAME;
 }

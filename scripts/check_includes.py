@@ -35,6 +35,8 @@ MAY_INCLUDE = {
     "regions": ["base/", "stats/"],
     "fleet": ["base/", "data/", "stats/", "profile/", "report/compare.h", "report/compare_constants.h",
               "report/compare_judge.h", "report/compare_levels.h", "report/terminal_text.h"],
+    "verify": ["base/", "data/", "stats/", "machine/machine.h", "probes/probe.h", "profile/", "runner/",
+               "report/terminal_text.h"],
     "timer": ["base/", "platform/", "kernels/", "data/", "stats/", "probes/kit/known_caches.h",
               "probes/kit/estimate.h"],
     "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
@@ -44,7 +46,7 @@ MAY_INCLUDE = {
     # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
     "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],
     "cli": ["base/", "data/", "platform/", "kernels/", "machine/", "profile/", "probes/", "runner/", "report/",
-            "emit/", "timer/", "regions/", "fleet/", "tune/", "diagnose/", "machine/native/native_compiler.h", "bj_build.h"],
+            "emit/", "timer/", "regions/", "fleet/", "tune/", "diagnose/", "verify/", "machine/native/native_compiler.h", "bj_build.h"],
 }
 
 # Made at build time, or public and below include/: there is no file of that name below src/.

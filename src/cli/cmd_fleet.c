@@ -1,69 +1,37 @@
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
+#include "cli/profile_folder.h"
 #include "cli/tolerance.h"
 #include "fleet/fleet.h"
 
 /* Files that are no profiles are named one by one up to so many. */
 enum { COMPLAINTS_MOST = 5 };
 
-static bool ends_in(const char *name, const char *ending) {
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcmp(name + length - part, ending) == 0;
-}
-
-static int choose_profiles(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && (ends_in(entry->d_name, ".json") || ends_in(entry->d_name, ".json.gz"));
-}
-
-static bj_status add_file(bj_fleet *fleet, const char *folder, const char *name, bj_error *error) {
-    char *path = NULL;
-    bj_profile profile;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
-    bj_profile_init(&profile);
-    bj_status status = bj_profile_read_answers(path, &profile, error);
-    if (status == BJ_OK)
-        status = bj_fleet_add(fleet, name, &profile, error);
-    bj_profile_free(&profile);
-    free(path);
-    return status;
-}
+typedef struct {
+    bj_fleet fleet;
+    size_t unread;
+} reading;
 
 /* One file that cannot be read must not hide what thousands of others say. */
-static bj_status read_folder(bj_fleet *fleet, const char *folder, bj_error *error) {
-    struct dirent **entries = NULL;
-    size_t unread = 0;
-    bj_status status = BJ_OK;
-    DIR *readable = opendir(folder);
-    if (readable == NULL)
-        return bj_base_set_error(error, errno == ENOMEM || errno == EMFILE ? BJ_ERR_RESOURCE : BJ_ERR_INPUT,
-                                 "%.200s: cannot read the folder: %s", folder, strerror(errno));
-    closedir(readable);
-    int count = scandir(folder, &entries, choose_profiles, alphasort);
-    if (count < 0) /* and its errno is no help */
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: no memory to list the folder", folder);
-    for (int i = 0; i < count; i++) {
-        if (status == BJ_OK || status == BJ_ERR_INPUT)
-            status = add_file(fleet, folder, entries[i]->d_name, error);
-        free(entries[i]);
-        if (status == BJ_OK)
-            continue;
-        if (status != BJ_ERR_INPUT && status != BJ_ERR_RESOURCE)
-            status = BJ_ERR_INPUT; /* of this file alone */
-        if (status == BJ_ERR_INPUT && unread++ < COMPLAINTS_MOST)
-            bj_cli_complain("left out: %s", error->text);
-    }
-    free(entries);
+static bj_status take_profile(void *context, const char *name, const bj_profile *profile, bj_status status,
+                              bj_error *error) {
+    reading *reading = context;
+    if (status == BJ_OK)
+        return bj_fleet_add(&reading->fleet, name, profile, error);
     if (status == BJ_ERR_RESOURCE)
         return status;
-    if (unread > COMPLAINTS_MOST)
-        bj_cli_complain("left out: %zu files in all", unread);
-    if (fleet->count == 0)
+    if (reading->unread++ < COMPLAINTS_MOST)
+        bj_cli_complain("left out: %s", error->text);
+    return BJ_OK;
+}
+
+static bj_status read_folder(reading *reading, const char *folder, bj_error *error) {
+    BJ_TRY(bj_cli_read_profiles(folder, take_profile, reading, error));
+    if (reading->unread > COMPLAINTS_MOST)
+        bj_cli_complain("left out: %zu files in all", reading->unread);
+    if (reading->fleet.count == 0)
         return bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: no profile in it (*.json, *.json.gz)", folder);
     return BJ_OK;
 }
@@ -82,24 +50,25 @@ static bj_status print(const bj_cli_arguments *arguments, const bj_fleet *fleet,
 
 static int run(const bj_cli_arguments *arguments) {
     bj_error error;
-    bj_fleet fleet = {0};
-    bj_status status = read_folder(&fleet, arguments->operands[0], &error);
+    reading reading = {0};
+    bj_fleet *fleet = &reading.fleet;
+    bj_status status = read_folder(&reading, arguments->operands[0], &error);
     if (status == BJ_OK)
-        status = bj_fleet_judge(&fleet, bj_cli_find_tolerance, &error);
+        status = bj_fleet_judge(fleet, bj_cli_find_tolerance, &error);
     bool judged = false;
-    for (size_t i = 0; i < fleet.kind_count; i++)
-        judged = judged || fleet.kinds[i].judged;
+    for (size_t i = 0; i < fleet->kind_count; i++)
+        judged = judged || fleet->kinds[i].judged;
     if (status == BJ_OK && !judged)
         status = bj_base_set_error(&error, BJ_ERR_FAILED, "%.200s: nothing to judge: %s", arguments->operands[0],
-                                   fleet.notes.items[0]);
+                                   fleet->notes.items[0]);
     if (status == BJ_OK)
-        status = print(arguments, &fleet, &error);
-    int result = fleet.certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
+        status = print(arguments, fleet, &error);
+    int result = fleet->certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
-        result = bj_cli_trouble_status(status); /* as of compare: 1 would mean different */
+        result = BJ_EXIT_USAGE; /* as of compare: 1 would mean different */
     }
-    bj_fleet_free(&fleet);
+    bj_fleet_free(fleet);
     return result;
 }
 

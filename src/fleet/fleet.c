@@ -103,6 +103,16 @@ static bool is_taken(const bj_answer *answer) {
            answer->value > 0 && isfinite(answer->value) && !derived;
 }
 
+/* Most answers of a fleet have the same: none tells its rounds. Working it out for each would take as long as reading.
+ */
+static double find_reach(bj_fleet *fleet, double freedom) {
+    if (freedom != fleet->freedom) {
+        fleet->freedom = freedom;
+        fleet->reach = bj_report_find_interval_reach(freedom);
+    }
+    return fleet->reach;
+}
+
 static bj_status take_values(bj_fleet *fleet, const bj_profile *profile, bj_fleet_host *host, bj_error *error) {
     host->values = calloc(profile->answers.count + 1, sizeof *host->values);
     if (host->values == NULL)
@@ -116,7 +126,7 @@ static bj_status take_values(bj_fleet *fleet, const bj_profile *profile, bj_flee
         if (strcmp(fleet->keys[value->key].unit, answer->unit) != 0)
             continue;
         value->value = answer->value;
-        value->error = bj_report_find_log_error(answer, bj_report_find_freedom(profile, answer));
+        value->error = bj_report_find_log_error(answer, find_reach(fleet, bj_report_find_freedom(profile, answer)));
         value->high = answer->confidence == BJ_CONFIDENCE_HIGH;
         host->count++;
     }

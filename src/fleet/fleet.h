@@ -56,6 +56,7 @@ typedef struct {
     size_t slot_count;
     bj_fleet_kind *kinds;
     size_t kind_count;
+    double freedom, reach; /* of the interval that was taken last */
     /* After bj_fleet_judge(). */
     bj_fleet_outlier *outliers; /* by host, the one that matters most first; certain ones before all others */
     size_t outlier_count, outlier_room, certain_count;

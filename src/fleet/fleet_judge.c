@@ -9,8 +9,9 @@
  * The spread is the largest that the inner 50%, 80% and 90% of the hosts ask for, so that equals with heavy tails do
  * not alarm; a tenth of the hosts may be off in one key. `medium` promises less than its interval says (right nine
  * times in ten), and numbers that nearly all hosts agree on to the digit have no spread to go by: both must be beyond
- * the tolerance of their key as well. Numbers that are right or wrong, as ways of a cache, are only mentioned: that one
- * measurement in a hundred may be wrong would name many hosts of a large fleet. */
+ * the tolerance of their key as well, unless a `medium` one is twice as far off as nearly all others. Numbers that are
+ * right or wrong, as ways of a cache, are only mentioned: that one measurement in a hundred may be wrong would name
+ * many hosts of a large fleet. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,14 @@
  * spread is theirs, and hides them; so it is said. Normal hosts have
  * a ratio near 1. */
 #define TWO_KINDS_RATIO 5.0
-
-static const struct {
-    double inner, normal; /* share of the hosts, and how many standard deviations hold it where they are normal */
-} ranges[] = {{0.5, 0.674490}, {0.8, 1.281552}, {0.9, 1.644854}};
-#define RANGE_COUNT (sizeof ranges / sizeof ranges[0])
+/* Of a key's tolerance nobody would call a difference, however sure: half a hundredth of most times and rates. */
+#define OF_TOLERANCE 0.05
+/* Of `medium` one in ten may be wrong, which the spread does not hold; but hardly two in a hundred more than twice as
+ * wrong as all others. Of fewer than fifty hosts this is the outermost one, and nothing is beyond. */
+#define OUTER_SHARE 0.98
+#define BEYOND_OUTER 2.0
+/* So many errors from the median the chance is above BJ_WORTH_MENTIONING, whatever the degrees of freedom. */
+#define NEAR 2.0
 
 typedef struct {
     size_t host;
@@ -52,23 +56,17 @@ typedef struct {
     size_t key, count;
     const cell *cells;
     double median, spread, usual_error;
+    double outer; /* distance from the median that OUTER_SHARE of the hosts stay within */
     bj_tolerance tolerance;
     bool exact, two_kinds;
 } key_view;
 
 static void find_spread(const judging *judging, key_view *view) {
-    double *values = judging->scratch;
+    double *values = judging->scratch, nearest;
     for (size_t i = 0; i < view->count; i++)
         values[i] = log(view->cells[i].value->value);
-    view->median = bj_stats_median(values, view->count);
-    for (size_t i = 0; i < view->count; i++)
-        values[i] = fabs(log(view->cells[i].value->value) - view->median);
-    bj_stats_sort_samples(values, view->count);
-    double nearest = bj_stats_quantile_sorted(values, view->count, ranges[0].inner) / ranges[0].normal;
-    view->spread = 0;
-    for (size_t r = 0; r < RANGE_COUNT; r++)
-        view->spread =
-            fmax(view->spread, bj_stats_quantile_sorted(values, view->count, ranges[r].inner) / ranges[r].normal);
+    view->spread = bj_stats_estimate_inner_spread(values, view->count, &view->median, &nearest);
+    view->outer = bj_stats_quantile_sorted(values, view->count, OUTER_SHARE); /* sorted distances by now */
     view->two_kinds = nearest > 0 && view->spread > TWO_KINDS_RATIO * nearest;
     for (size_t i = 0; i < view->count; i++)
         values[i] = view->cells[i].value->error;
@@ -95,9 +93,10 @@ static const char *find_doubt(const key_view *view, const bj_fleet_value *value,
         return "right or wrong: one measurement in a hundred may be wrong";
     if (!(error > 0))
         return "no spread between hosts and no interval";
-    double distance = fabs(expm1(fabs(log(value->value) - view->median)));
+    double away = fabs(log(value->value) - view->median), distance = expm1(away);
     double allowed = fmax(view->tolerance.share, view->tolerance.least / value->value);
-    if ((!value->high || !(view->spread > 0)) && distance <= allowed)
+    bool unlike_any = value->high || away > BEYOND_OUTER * view->outer;
+    if (distance <= OF_TOLERANCE * allowed || ((!unlike_any || !(view->spread > 0)) && distance <= allowed))
         return "within the tolerance of the key";
     return NULL;
 }
@@ -109,7 +108,7 @@ static bj_status judge_host(judging *judging, const key_view *view, const cell *
     const char *doubt = find_doubt(view, cell->value, error);
     bool may_count = !view->exact && error > 0;
     fleet->judged += may_count;
-    if (distance == 0)
+    if (!(fabs(distance) > NEAR * error)) /* most of them: no need to work the chance out */
         return BJ_OK;
     double p = error > 0 ? bj_stats_student_tail(distance / error, freedom) : 0;
     bool settled = doubt != NULL && may_count; /* within the tolerance: nothing to mention */
@@ -144,7 +143,7 @@ static bj_status judge_key(judging *judging, size_t key) {
         view.tolerance.share = BJ_TOLERANCE_UNKNOWN;
     view.exact = view.tolerance.share < BJ_TOLERANCE_EXACT && view.tolerance.least < BJ_TOLERANCE_EXACT;
     find_spread(judging, &view);
-    if (view.two_kinds && !view.exact)
+    if (view.two_kinds && !view.exact && view.spread > OF_TOLERANCE * view.tolerance.share)
         BJ_TRY(bj_fleet_note(fleet, judging->error,
                              "%s: more than a tenth of the %zu hosts are far from the rest: several kinds of machines, "
                              "or a fault of many; single hosts can hardly stand out",

@@ -33,7 +33,7 @@ static double find_allowance(const bj_answer *answer, bj_tolerance tolerance) {
 
 static uncertainty find_uncertainty(bj_judged side, bool upwards, bool logarithmic) {
     double width = find_width(side.answer, upwards, logarithmic);
-    return (uncertainty){width / bj_stats_student_reach(BJ_INTERVAL_TAIL, side.freedom), side.freedom};
+    return (uncertainty){width / bj_report_find_interval_reach(side.freedom), side.freedom};
 }
 
 /* Welch's test of two means whose errors are estimated each by itself. */
@@ -77,11 +77,14 @@ double bj_report_find_freedom(const bj_profile *profile, const bj_answer *answer
     return rounds > 1 ? (double)(rounds - 1) : BJ_FREEDOM_UNKNOWN;
 }
 
-double bj_report_find_log_error(const bj_answer *answer, double freedom) {
+double bj_report_find_interval_reach(double freedom) {
+    return bj_stats_student_reach(BJ_INTERVAL_TAIL, freedom);
+}
+
+double bj_report_find_log_error(const bj_answer *answer, double reach) {
     if (!has_logarithm(answer) || !answer->has_interval)
         return 0;
-    return fmax(0, log(answer->interval[1] / answer->interval[0]) / 2) /
-           bj_stats_student_reach(BJ_INTERVAL_TAIL, freedom);
+    return fmax(0, log(answer->interval[1] / answer->interval[0]) / 2) / reach;
 }
 
 void bj_report_mark_certain(bj_comparison *comparison) {

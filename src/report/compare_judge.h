@@ -25,8 +25,11 @@ typedef struct {
 bj_judgement bj_report_judge(bj_judged a, bj_judged b, bj_tolerance tolerance);
 /* What rounds an answer rests on allow: those of the curves that are its evidence, less one. */
 double bj_report_find_freedom(const bj_profile *profile, const bj_answer *answer);
-/* Standard error of an answer on the scale of logarithms, by its whole interval; 0: it has none. */
-double bj_report_find_log_error(const bj_answer *answer, double freedom);
+/* How many standard errors half of a 95% interval is, of so many degrees of freedom. */
+double bj_report_find_interval_reach(double freedom);
+/* Standard error of an answer on the scale of logarithms, by its whole interval, half of which is so many; 0: it has
+ * none. */
+double bj_report_find_log_error(const bj_answer *answer, double reach);
 /* Holm's rule: marks as certain, in place, the differences that may count and are beyond chance; `countable` numbers
  * were compared. Chance that any is marked wrongly: BJ_FALSE_ALARM at most. */
 void bj_report_mark_certain(bj_comparison *comparison);

@@ -94,7 +94,7 @@ static double set_spread(const gathering *g, bj_answer *answer, size_t count) {
         const bj_answer *single = g->found[i].answer;
         if (!has_value(single) || single->structured != NULL)
             continue;
-        double own = g->found[i].freedom, error = bj_report_find_log_error(single, own);
+        double own = g->found[i].freedom, error = bj_report_find_log_error(single, bj_report_find_interval_reach(own));
         freedom = fmin(freedom, own);
         within += error * error / (double)count;
         has_logarithms = has_logarithms && single->value > 0;

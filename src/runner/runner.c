@@ -139,7 +139,7 @@ static double share_s(const run_state *state) {
 
 /* A quarter in all: a control group kills where an allocation would never fail. What the process holds already counts.
  * Where that is most of the quarter, a small part still answers for small caches. */
-static uint64_t memory_for_probe(const bj_machine_facts *facts) {
+uint64_t bj_runner_limit_memory(const bj_machine_facts *facts) {
     /* Stacks of threads, the samples, and the rest of the last huge page. */
     const uint64_t reserve = 4 << 20;
     uint64_t quarter = facts->memory_limit_bytes / 4;
@@ -163,7 +163,7 @@ static bj_measure_request make_request(run_state *state, const bj_probe *probe, 
         .seed = more_rounds > 0 ? bj_random_mix(seed, stream) : seed,
         .more_rounds = more_rounds,
         .deadline_s = state->machine->verbs->read_clock(state->machine) + share,
-        .memory_bytes = memory_for_probe(&state->machine->facts),
+        .memory_bytes = bj_runner_limit_memory(&state->machine->facts),
         .method = bj_runner_has_method(probe, state->plan->method) ? state->plan->method : NULL,
         .all_pairs = state->plan->all_pairs,
         .message_bytes = state->plan->message_bytes,

@@ -56,6 +56,8 @@ bj_status bj_runner_order_probes(const bj_run_plan *plan, const bj_probe ***orde
                                  bj_error *error) BJ_WARN_UNUSED;
 /* Rough seconds that one probe takes with so many cpus. */
 double bj_runner_estimate_probe(const bj_probe *probe, const bj_run_plan *plan, size_t cpu_count);
+/* Bytes that a probe may map and allocate now. */
+uint64_t bj_runner_limit_memory(const bj_machine_facts *facts);
 /* Rough seconds and peak bytes of what the plan would do. */
 void bj_runner_estimate_cost(const bj_probe *const *order, size_t count, const bj_run_plan *plan, size_t cpu_count,
                              uint64_t memory_bytes, double *seconds, uint64_t *bytes);

@@ -54,3 +54,19 @@ double bj_stats_estimate_sigma(double *values, size_t count) {
         values[i] = fabs(values[i] - median);
     return SIGMA_PER_MAD * bj_stats_median(values, count);
 }
+
+double bj_stats_estimate_inner_spread(double *values, size_t count, double *centre, double *nearest) {
+    static const struct {
+        double inner, normal; /* share of the values, and how many standard deviations hold it where they are normal */
+    } ranges[] = {{0.5, 0.674490}, {0.8, 1.281552}, {0.9, 1.644854}};
+    double spread = 0;
+    *centre = bj_stats_median(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - *centre);
+    size_t valid = bj_stats_sort_samples(values, count);
+    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+        spread = fmax(spread, bj_stats_quantile_sorted(values, valid, ranges[r].inner) / ranges[r].normal);
+    if (nearest != NULL)
+        *nearest = bj_stats_quantile_sorted(values, valid, ranges[0].inner) / ranges[0].normal;
+    return spread;
+}

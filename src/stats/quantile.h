@@ -22,3 +22,7 @@ double bj_stats_low_quantile(double *values, size_t count);
 /* Standard deviation by the median absolute deviation, scaled to agree on normal noise; half of the samples may
  * be outliers. Overwrites values with their deviations from the median. */
 double bj_stats_estimate_sigma(double *values, size_t count);
+/* Standard deviation by the largest that the inner 50%, 80% and 90% of the values ask for, so that heavy tails count
+ * and a tenth may be outliers. *centre is the median, *nearest (may be NULL) what the inner half alone says. Overwrites
+ * values with their distances from the median. */
+double bj_stats_estimate_inner_spread(double *values, size_t count, double *centre, double *nearest);

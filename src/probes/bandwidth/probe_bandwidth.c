@@ -89,6 +89,11 @@ static bj_status record_unsupported(bandwidth_run *run, const char *id, bj_error
     return bj_kit_keep_outcome(curve, BJ_ERR_UNSUPPORTED, NULL, error);
 }
 
+/* Rounds more are of the kinds that there are samples of: whoever asks for them may have left some out. */
+static bool is_wanted(const bandwidth_run *run, const bj_bandwidth_kind *kind) {
+    return run->rounds.request->more_rounds == 0 || bj_data_find_curve(run->rounds.samples, kind->median_id) != NULL;
+}
+
 /* A point is one kind of stream over one buffer. */
 static bj_status measure_point(void *context, const uint32_t *points, size_t count, bj_error *error) {
     bandwidth_run *run = context;
@@ -97,7 +102,8 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
     const bj_bandwidth_kind *kind = &bj_bandwidth_kinds[*points % BJ_BANDWIDTH_KINDS];
     double bytes = run->buffers[buffer], gbs[PASSES_MOST];
     (void)count;
-    if (bytes > (double)run->rounds.arena_bytes || (kind->past_caches && buffer + 1 < run->buffer_count))
+    if (bytes > (double)run->rounds.arena_bytes || (kind->past_caches && buffer + 1 < run->buffer_count) ||
+        !is_wanted(run, kind))
         return BJ_OK;
     bj_stream stream = {.arena = run->rounds.arena,
                         .cpu = run->rounds.request->cpu,

@@ -129,11 +129,12 @@ static bool tell(int rank, const bj_comm_order *order) {
            bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop);
 }
 
-/* The next report or word of readiness of that rank. */
+/* The next report or word of readiness of that rank. Whoever only waits for what others measure sleeps: spinning would
+ * take a cpu from them. */
 static bool hear(int rank, int tag, void *message, size_t bytes, double limit_s) {
     MPI_Request request;
     return MPI_Irecv(message, (int)bytes, MPI_BYTE, rank, tag, self.orders, &request) == MPI_SUCCESS &&
-           bj_comm_await(&request, limit_s, false, self.stop);
+           bj_comm_await(&request, limit_s, true, self.stop);
 }
 
 static bj_status give_orders(const bj_message *messages, size_t count, unsigned repetitions, bj_comm_order *own,

@@ -3,7 +3,9 @@
 #include "comm/comm_machine.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,10 @@ static struct {
     double start_s;
     char warnings[3][200];
     bj_error trouble;
+    sigjmp_buf escape; /* out of an MPI that aborts */
+    pthread_t thread;
+    volatile sig_atomic_t may_escape;
+    bool is_broken; /* it has: no call of MPI from here on */
 } self;
 
 static introduction introduce(void) {
@@ -50,6 +56,10 @@ static introduction introduce(void) {
                 mine.cpu = cpu;
     }
     return mine;
+}
+
+int bj_comm_rank(void) {
+    return self.rank;
 }
 
 const char *bj_comm_host_name(void) {
@@ -107,20 +117,48 @@ const char *bj_comm_trouble(void) {
 static bj_status name_lost(int rank, const char *what, bj_error *error) {
     (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank,
                             self.ranks[rank].host, self.ranks[rank].pid, what);
-    return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank, self.ranks[rank].host,
-                             self.ranks[rank].pid, what);
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
 }
 
-/* Who is to blame where somebody waited in vain or the launcher ends us: a process that is gone, if it can be seen. */
+/* Who is to blame where somebody waited in vain, MPI gave up or the launcher ends us: a process that is gone, if it can
+ * be seen. Its keeper may need a moment to bury it. */
 static bj_status blame(int silent, bj_error *error) {
-    for (int i = 1; i < self.count; i++)
-        if (is_gone(i))
-            return name_lost(i, "has died", error);
+    enum { LOOKS = 10 };
+    for (unsigned look = 0; look < LOOKS; look++) {
+        for (int i = 1; i < self.count; i++)
+            if (is_gone(i))
+                return name_lost(i, "has died", error);
+        if (silent < 0 && *self.stop)
+            break;
+        usleep(50000);
+    }
     if (silent >= 0)
         return name_lost(silent, "did not answer in time", error);
-    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
-    return bj_base_set_error(error, self.stop != NULL && *self.stop == SIGINT ? BJ_ERR_INTERRUPTED : BJ_ERR_FAILED,
-                             "stopped from outside: by the launcher, which does so when a rank dies, or by a signal");
+    if (self.is_broken)
+        (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED,
+                                "MPI aborted, as it does when a rank of another host is lost");
+    else
+        (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
+    if (self.is_broken || *self.stop != SIGINT)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
+    return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped from outside: by the launcher or by a signal");
+}
+
+/* Some MPI libraries abort where a partner dies in the middle of a message. What was measured is not lost with them:
+ * the handler leaves abort() by a jump, which C allows, and MPI is not called again. */
+static void leave_abort(int number) {
+    if (self.may_escape && pthread_equal(pthread_self(), self.thread)) {
+        self.may_escape = 0;
+        siglongjmp(self.escape, 1);
+    }
+    signal(number, SIG_DFL);
+}
+
+static void catch_aborts(void) {
+    struct sigaction action = {.sa_handler = leave_abort};
+    sigemptyset(&action.sa_mask);
+    self.thread = pthread_self();
+    sigaction(SIGABRT, &action, NULL);
 }
 
 static bool tell(int rank, const bj_comm_order *order) {
@@ -198,16 +236,10 @@ static bj_status gather(const bj_message *messages, size_t count, unsigned repet
     return BJ_OK;
 }
 
-static bj_status run_messages(bj_machine *machine, const bj_message *messages, size_t count, unsigned repetitions,
-                              double *ns_one_way, bj_error *error) {
+static bj_status exchange(const bj_message *messages, size_t count, unsigned repetitions, double *ns_one_way,
+                          bj_error *error) {
     bj_comm_order own = {.role = BJ_COMM_QUIT};
     bj_comm_report report = {0};
-    bj_machine_clear_samples(ns_one_way, count * repetitions);
-    BJ_TRY(bj_machine_check_messages(machine, messages, count, error));
-    if (repetitions > BJ_COMM_REPETITIONS_MOST)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of messages", repetitions);
-    if (self.stop != NULL && *self.stop)
-        return blame(-1, error);
     BJ_TRY(give_orders(messages, count, repetitions, &own, error));
     BJ_TRY(open_barrier(messages, count, error));
     if (own.role != BJ_COMM_QUIT)
@@ -215,6 +247,26 @@ static bj_status run_messages(bj_machine *machine, const bj_message *messages, s
     if (own.role != BJ_COMM_QUIT && report.silent >= 0)
         return blame(report.silent, error);
     return gather(messages, count, repetitions, &report, ns_one_way, error);
+}
+
+static bj_status run_messages(bj_machine *machine, const bj_message *messages, size_t count, unsigned repetitions,
+                              double *ns_one_way, bj_error *error) {
+    bj_machine_clear_samples(ns_one_way, count * repetitions);
+    BJ_TRY(bj_machine_check_messages(machine, messages, count, error));
+    if (repetitions > BJ_COMM_REPETITIONS_MOST)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of messages", repetitions);
+    if (self.trouble.text[0] != '\0') /* the others do not wait for orders any more */
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
+    if (*self.stop)
+        return blame(-1, error);
+    if (sigsetjmp(self.escape, 1) != 0) {
+        self.is_broken = true;
+        return blame(-1, error);
+    }
+    self.may_escape = 1;
+    bj_status status = exchange(messages, count, repetitions, ns_one_way, error);
+    self.may_escape = 0;
+    return status;
 }
 
 static double read_clock(bj_machine *machine) {
@@ -240,7 +292,7 @@ static void free_all(void) {
 
 static void close_machine(bj_machine *machine) {
     bj_comm_order quit = {.role = BJ_COMM_QUIT};
-    for (int i = 1; i < self.count; i++)
+    for (int i = 1; i < self.count && !self.is_broken; i++)
         (void)tell(i, &quit);
     free(machine);
 }
@@ -259,6 +311,8 @@ bj_status bj_comm_serve(bj_error *error) {
         bj_comm_report report;
         if (MPI_Iprobe(0, BJ_COMM_TAG_ORDER, self.orders, &is_there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+        if (*self.stop)
+            return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped from outside");
         if (!is_there) {
             bj_comm_nap(naps++);
             continue;
@@ -269,9 +323,9 @@ bj_status bj_comm_serve(bj_error *error) {
         if (order.role == BJ_COMM_QUIT)
             return BJ_OK;
         MPI_Request request;
-        bj_comm_take_part(self.data, self.orders, &order, self.buffers, NULL, &report);
+        bj_comm_take_part(self.data, self.orders, &order, self.buffers, self.stop, &report);
         if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
-            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, NULL))
+            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop))
             return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
     }
 }
@@ -285,6 +339,10 @@ bj_status bj_comm_meet(double limit_s, bj_error *error) {
 }
 
 void bj_comm_abort(int status) {
+    if (self.is_broken) {
+        fflush(NULL);
+        _exit(status);
+    }
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -319,6 +377,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     MPI_Comm_dup(MPI_COMM_WORLD, &self.orders);
     MPI_Comm_dup(MPI_COMM_WORLD, &self.data);
     /* A lost partner shall be an answer, not the end. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(self.orders, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(self.data, MPI_ERRORS_RETURN);
     MPI_Comm_rank(self.orders, &self.rank);
@@ -329,6 +388,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     BJ_TRY(gather_introductions(error));
     if (!*is_first)
         return BJ_OK;
+    catch_aborts();
     bj_machine *made = calloc(1, sizeof *made);
     size_t cpu_count = 0;
     if (made == NULL)

@@ -18,6 +18,7 @@ bj_status bj_comm_serve(bj_error *error) BJ_WARN_UNUSED;
 void bj_comm_abort(int status);
 /* Ends MPI in good order; of rank 0 after closing the machine. */
 void bj_comm_leave(void);
+int bj_comm_rank(void);
 /* This rank among those of its host, from 0: the first one runs the probes of the node. */
 int bj_comm_count_before(void);
 const char *bj_comm_host_name(void);

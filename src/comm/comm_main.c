@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/values.h"
+#include "comm/comm_keeper.h"
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
 #include "profile/places.h"
@@ -226,25 +227,35 @@ static int run_ranks(session *session) {
     bj_error error = {""};
     bool is_first = true;
     const char *folder = bj_cli_find_value(session->arguments, "profiles");
+    int result = BJ_EXIT_OK;
     session->uses_mpi = true;
+    if (!bj_comm_keep(word_count, all_words, bj_cli_stop_flag(), &result))
+        return result;
     bj_status status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
-    int result = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
+    bj_comm_tell_started(bj_comm_rank());
+    result = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
     if (folder == NULL || (result == BJ_EXIT_OK && bj_cli_is_given(session->arguments, "output"))) {
         if (!is_first)
             status = bj_comm_serve(&error);
         else
             result = measure(session);
+        /* Where the launcher ends all, rank 0 alone says so. */
+        if (status == BJ_ERR_INTERRUPTED)
+            return bj_cli_exit_status(status);
         if (status != BJ_OK)
             result = bj_cli_fail(status, &error);
     }
     /* Somebody is lost, who would be waited for in vain. */
-    if (bj_comm_trouble()[0] != '\0' || status != BJ_OK)
+    if (bj_comm_trouble()[0] != '\0' || status != BJ_OK) {
+        bj_comm_tell_done(result);
         bj_comm_abort(result);
+    }
     if (session->machine != NULL)
         session->machine->verbs->close(session->machine);
     session->machine = NULL;
+    bj_comm_tell_done(result);
     bj_comm_leave();
     return result;
 }

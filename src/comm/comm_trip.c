@@ -8,7 +8,7 @@
 static const double BATCH_S = 200e-6;
 static const double BATCH_OF_PAIR_S = 100e-6;
 /* A job that is suspended as a whole has not waited. */
-static const double STEP_MOST_S = 0.25;
+static const double STEP_MOST_S = 0.5;
 /* Long messages warm up in one trip, and one is a batch. */
 enum { WARM_TRIPS = 3, LONG_BYTES = 1 << 20, TRIPS_MOST = 20000 };
 enum { TAG_THERE = 11, TAG_BACK };
@@ -37,7 +37,7 @@ bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const vola
         if (sleeps)
             bj_comm_nap(times);
         /* The clock is read seldom, so that looking at it is no part of what is measured. */
-        if (sleeps || times % 1024 == 1023) {
+        if (sleeps || times % 128 == 127) {
             double now_s = bj_comm_read_seconds();
             /* A longer step is a time in which we did not run: then the others may not have either. */
             waited_s += last_s > 0 ? fmin(now_s - last_s, STEP_MOST_S) : 0;

@@ -4,59 +4,36 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "comm/comm_keeper.h"
+#include "comm/comm_ranks.h"
 #include "comm/comm_trip.h"
 #include "machine/machine_check.h"
 #include "platform/cpu.h"
-
-enum { NAME_ROOM = 64 };
-
-/* What each rank tells of itself. */
-typedef struct {
-    char host[NAME_ROOM];
-    long pid;
-    int cpu;        /* the one that it is bound to; -1: several */
-    int cpus_there; /* that it may use */
-} introduction;
 
 /* One process is one rank: MPI itself is global. */
 static struct {
     MPI_Comm orders, data;
     int rank, count;
-    introduction *ranks; /* of all, on every rank */
+    bj_comm_introduction *ranks; /* of all, on every rank */
     char *buffers[2];
     const volatile sig_atomic_t *stop;
     bj_rank *facts;
     int *cpus;
     unsigned number;
     double start_s;
-    char warnings[3][200];
+    bj_strings warnings;
     bj_error trouble;
     sigjmp_buf escape; /* out of an MPI that aborts */
     pthread_t thread;
     volatile sig_atomic_t may_escape;
     bool is_broken; /* it has: no call of MPI from here on */
 } self;
-
-static introduction introduce(void) {
-    introduction mine = {.pid = (long)getpid(), .cpu = -1};
-    cpu_set_t set;
-    if (gethostname(mine.host, sizeof mine.host - 1) != 0)
-        snprintf(mine.host, sizeof mine.host, "unknown");
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        mine.cpus_there = CPU_COUNT(&set);
-        for (int cpu = 0; cpu < CPU_SETSIZE && mine.cpus_there == 1; cpu++)
-            if (CPU_ISSET(cpu, &set))
-                mine.cpu = cpu;
-    }
-    return mine;
-}
 
 int bj_comm_rank(void) {
     return self.rank;
@@ -73,41 +50,15 @@ int bj_comm_count_before(void) {
     return before;
 }
 
-/* Hosts are numbered as they come; what the launcher did is told once. */
-static void take_note(void) {
-    unsigned hosts = 0;
-    int unbound = 0, crowded = -1, online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    for (int i = 0; i < self.count; i++) {
-        int known = 0, of_host = 0;
-        while (strcmp(self.ranks[known].host, self.ranks[i].host) != 0)
-            known++;
-        self.facts[i] = (bj_rank){
-            .host = known < i ? self.facts[known].host : hosts++, .cpu = self.ranks[i].cpu, .name = self.ranks[i].host};
-        unbound += self.ranks[i].cpu < 0;
-        for (int j = 0; j <= i; j++)
-            of_host += strcmp(self.ranks[j].host, self.ranks[i].host) == 0;
-        crowded = of_host > online && crowded < 0 ? i : crowded;
-    }
-    if (unbound > 0)
-        snprintf(self.warnings[0], sizeof self.warnings[0],
-                 "%d of %d ranks are not bound to one cpu: they may move while they are measured; bind them "
-                 "(mpirun --bind-to core, srun --cpu-bind=cores)",
-                 unbound, self.count);
-    if (crowded >= 0)
-        snprintf(self.warnings[unbound > 0], sizeof self.warnings[0],
-                 "host %s has more ranks than its %d cpus: idle ranks sleep, but pairs at once share cpus",
-                 self.ranks[crowded].host, online);
-}
-
-const char *bj_comm_warning(size_t index) {
-    return index < 3 && self.warnings[index][0] != '\0' ? self.warnings[index] : NULL;
+const bj_strings *bj_comm_warnings(void) {
+    return &self.warnings;
 }
 
 /* ---- orders and reports */
 
 static bool is_gone(int rank) {
-    return strcmp(self.ranks[rank].host, self.ranks[0].host) == 0 && kill((pid_t)self.ranks[rank].pid, 0) != 0 &&
-           errno == ESRCH;
+    return strcmp(self.ranks[rank].host, self.ranks[self.rank].host) == 0 &&
+           kill((pid_t)self.ranks[rank].pid, 0) != 0 && errno == ESRCH;
 }
 
 const char *bj_comm_trouble(void) {
@@ -118,6 +69,14 @@ static bj_status name_lost(int rank, const char *what, bj_error *error) {
     (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank,
                             self.ranks[rank].host, self.ranks[rank].pid, what);
     return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
+}
+
+/* Looked at while waiting: nobody waits out the limit for one that is seen to be gone. */
+static bool is_anybody_gone(void) {
+    for (int i = 1; i < self.count; i++)
+        if (is_gone(i))
+            return true;
+    return false;
 }
 
 /* Who is to blame where somebody waited in vain, MPI gave up or the launcher ends us: a process that is gone, if it can
@@ -283,6 +242,7 @@ static bool read_claim(bj_machine *machine, const char *key, int cpu, double *va
 }
 
 static void free_all(void) {
+    bj_strings_free(&self.warnings);
     free(self.ranks);
     free(self.facts);
     free(self.cpus);
@@ -341,6 +301,7 @@ bj_status bj_comm_meet(double limit_s, bj_error *error) {
 void bj_comm_abort(int status) {
     if (self.is_broken) {
         fflush(NULL);
+        bj_comm_end_job(status);
         _exit(status);
     }
     MPI_Abort(MPI_COMM_WORLD, status);
@@ -352,7 +313,8 @@ void bj_comm_leave(void) {
 }
 
 static bj_status gather_introductions(bj_error *error) {
-    introduction mine = introduce();
+    bj_comm_introduction mine;
+    bj_comm_introduce(&mine);
     self.ranks = calloc((size_t)self.count, sizeof *self.ranks);
     self.facts = calloc((size_t)self.count, sizeof *self.facts);
     self.buffers[0] = calloc(1, BJ_MESSAGE_MOST_BYTES);
@@ -365,8 +327,8 @@ static bj_status gather_introductions(bj_error *error) {
         !bj_comm_await(&request, BJ_COMM_REPORT_LIMIT_S, true, self.stop))
         return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): the ranks do not find each other", self.rank,
                                  mine.host);
-    take_note();
-    return BJ_OK;
+    bj_comm_number_hosts(self.ranks, (size_t)self.count, self.facts);
+    return bj_comm_warn_of_placement(self.ranks, self.facts, (size_t)self.count, &self.warnings, error);
 }
 
 bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *stop, bool *is_first,
@@ -389,6 +351,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     if (!*is_first)
         return BJ_OK;
     catch_aborts();
+    bj_comm_watch(is_anybody_gone);
     bj_machine *made = calloc(1, sizeof *made);
     size_t cpu_count = 0;
     if (made == NULL)

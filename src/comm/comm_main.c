@@ -115,16 +115,24 @@ static bj_status prepare_profile(session *session, bj_error *error) {
     return BJ_OK;
 }
 
+/* What the launcher did stands in the profile as well. */
+static bj_status keep_warnings(session *session, bj_error *error) {
+    const bj_strings *warnings = bj_comm_warnings();
+    for (size_t i = 0; session->uses_mpi && i < warnings->count; i++)
+        BJ_TRY(bj_strings_add(&session->profile.environment.warnings, warnings->items[i], error));
+    return BJ_OK;
+}
+
 static void announce(const session *session) {
     const bj_machine_facts *facts = &session->machine->facts;
     size_t hosts = 0, pairs = facts->rank_count * (facts->rank_count - 1) / 2;
     char duration[40];
     for (size_t i = 0; i < facts->rank_count; i++)
         hosts = facts->ranks[i].host >= hosts ? facts->ranks[i].host + 1 : hosts;
-    for (size_t i = 0; !session->quiet && bj_comm_warning(i) != NULL && session->uses_mpi; i++)
-        bj_cli_complain("warning: %s", bj_comm_warning(i));
     if (session->quiet)
         return;
+    for (size_t i = 0; i < session->profile.environment.warnings.count; i++)
+        bj_cli_complain("warning: %s", session->profile.environment.warnings.items[i]);
     /* Some milliseconds a pair and round; of many ranks some leaders of each host, all hosts at once. */
     double asked = session->plan.all_pairs || pairs <= 300
                        ? (double)pairs
@@ -169,6 +177,8 @@ static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
     bj_status status = prepare_profile(session, &error);
+    if (status == BJ_OK)
+        status = keep_warnings(session, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     announce(session);
@@ -241,9 +251,9 @@ static int run_ranks(session *session) {
             status = bj_comm_serve(&error);
         else
             result = measure(session);
-        /* Where the launcher ends all, rank 0 alone says so. */
-        if (status == BJ_ERR_INTERRUPTED)
-            return bj_cli_exit_status(status);
+        /* Where the launcher ends all, or rank 0 is gone, somebody else has said so. */
+        if (!is_first && status == BJ_ERR_INTERRUPTED)
+            return BJ_EXIT_FAILED;
         if (status != BJ_OK)
             result = bj_cli_fail(status, &error);
     }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -17,6 +16,7 @@
 #include "comm/comm_keeper.h"
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
+#include "comm/comm_nodes.h"
 #include "profile/places.h"
 #include "runner/header.h"
 #include "runner/open_machine.h"
@@ -95,7 +95,7 @@ static bj_status read_options(session *session, bj_error *error) {
     BJ_TRY(read_sizes(session, error));
     if (session->path == NULL)
         session->path = BJ_PROFILE_HERE;
-    if (!is_first_rank())
+    if (!is_first_rank() || (bj_cli_is_given(arguments, "profiles") && !bj_cli_is_given(arguments, "output")))
         return BJ_OK;
     return bj_cli_check_output(session->path, force || session->resume,
                                "--force replaces it, --resume adds the messages to it", &session->journal, error);
@@ -193,42 +193,24 @@ static int measure(session *session) {
 
 /* ---- --profiles: the first rank of each host measures its node, the others sleep meanwhile */
 
-static bj_status measure_node(session *session, const char *folder, bj_error *error) {
-    char path[600];
-    bj_machine *machine = NULL;
-    bj_run_plan plan = session->plan;
-    bj_profile profile;
-    if (mkdir(folder, 0777) != 0 && access(folder, W_OK) != 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: cannot be written", folder);
-    snprintf(path, sizeof path, "%.400s/%.100s.json", folder, bj_comm_host_name());
-    plan.probes = NULL;
-    plan.probe_count = 0;
-    plan.output = path;
-    BJ_TRY(bj_runner_open_machine("native", plan.seed, &machine, error));
-    plan.cpu = machine->facts.cpus[0];
-    plan.late_rounds = bj_runner_count_late_rounds(plan.effort);
-    bj_profile_init(&profile);
-    bj_status status = bj_runner_fill_header(machine, &plan, &profile, error);
-    if (status == BJ_OK)
-        status = bj_runner_run(machine, &plan, &profile, error);
-    bj_profile_free(&profile);
-    machine->verbs->close(machine);
-    return status;
-}
-
 static int measure_nodes(session *session, const char *folder, bool is_first) {
+    const bj_comm_node_request request = {.folder = folder,
+                                          .plan = &session->plan,
+                                          .force = bj_cli_is_given(session->arguments, "force"),
+                                          .resume = session->resume,
+                                          .tells = is_first && !session->quiet};
     bj_error error = {""};
     bj_status status = BJ_OK;
     if (is_first && !session->quiet)
         bj_cli_complain("measuring every host by its first rank, all at once; profiles go to %s", folder);
     if (bj_comm_count_before() == 0)
-        status = measure_node(session, folder, &error);
+        status = bj_comm_measure_node(&request, bj_comm_host_name(), &error);
     if (status != BJ_OK)
         bj_cli_complain("host %s: %s", bj_comm_host_name(), error.text);
     bj_status met = bj_comm_meet(PROFILES_LIMIT_S, &error);
     if (met != BJ_OK && is_first)
         return bj_cli_fail(met, &error);
-    return status == BJ_OK ? BJ_EXIT_OK : BJ_EXIT_FAILED;
+    return bj_cli_exit_status(status);
 }
 
 /* ---- the three ways to be called */
@@ -245,18 +227,17 @@ static int run_ranks(session *session) {
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     bj_comm_tell_started(bj_comm_rank());
-    result = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
-    if (folder == NULL || (result == BJ_EXIT_OK && bj_cli_is_given(session->arguments, "output"))) {
-        if (!is_first)
-            status = bj_comm_serve(&error);
-        else
-            result = measure(session);
-        /* Where the launcher ends all, or rank 0 is gone, somebody else has said so. */
-        if (!is_first && status == BJ_ERR_INTERRUPTED)
-            return BJ_EXIT_FAILED;
-        if (status != BJ_OK)
-            result = bj_cli_fail(status, &error);
-    }
+    int of_nodes = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
+    /* Also where a node could not be measured. */
+    if (!is_first)
+        status = bj_comm_serve(&error);
+    else if (folder == NULL || bj_cli_is_given(session->arguments, "output"))
+        result = measure(session);
+    /* Where the launcher ends all, or rank 0 is gone, somebody else has said so. */
+    if (!is_first && status == BJ_ERR_INTERRUPTED)
+        return BJ_EXIT_FAILED;
+    if (status != BJ_OK)
+        result = bj_cli_fail(status, &error);
     /* Somebody is lost, who would be waited for in vain. */
     if (bj_comm_trouble()[0] != '\0' || status != BJ_OK) {
         bj_comm_tell_done(result);
@@ -265,6 +246,7 @@ static int run_ranks(session *session) {
     if (session->machine != NULL)
         session->machine->verbs->close(session->machine);
     session->machine = NULL;
+    result = result == BJ_EXIT_OK ? of_nodes : result;
     bj_comm_tell_done(result);
     bj_comm_leave();
     return result;

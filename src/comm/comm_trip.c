@@ -1,6 +1,7 @@
 #include "comm/comm_trip.h"
 
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -57,6 +58,8 @@ bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const vola
             bj_comm_nap(times);
         if (!sleeps && times % 128 != 127)
             continue;
+        /* After some ten microseconds: the partner may wait for this very cpu. */
+        sched_yield();
         if (has_waited(&last_s, &waited_s) || waited_s > limit_s || (stop != NULL && *stop)) {
             MPI_Cancel(request);
             MPI_Request_free(request);

@@ -80,9 +80,10 @@ static bool may_be_chance(const gap_search *search, size_t first, size_t at, siz
     return chance + choices * kept > log(GAP_CHANCE);
 }
 
-/* Where a layer begins between `first` and `end`: the widest gap that counts, then those on both sides of it. */
-static void find_gaps(gap_search *search, size_t first, size_t end, double least) {
-    double beyond = INFINITY;
+/* Where a layer begins between `first` and `end`: the widest gap that counts, then those on both sides of it, each by
+ * its own scatter: that of a far network says nothing about a near one. */
+static void find_gaps(gap_search *search, size_t first, size_t end) {
+    double beyond = INFINITY, least = fmax(log(LAYER_RATIO), GAP_OVER_SPREAD * find_spread(search, first, end));
     size_t beyond_at = end;
     for (;;) {
         double widest = least;
@@ -99,8 +100,8 @@ static void find_gaps(gap_search *search, size_t first, size_t end, double least
             return;
         if (!may_be_chance(search, first, at, end)) {
             search->begins[at] = true;
-            find_gaps(search, first, at, least);
-            find_gaps(search, at, end, least);
+            find_gaps(search, first, at);
+            find_gaps(search, at, end);
             return;
         }
         search->table->open_gaps++;
@@ -126,7 +127,7 @@ static void split_by_gaps(gap_search *search) {
         while (end < table->pair_count && sorted[end].class == sorted[first].class)
             search->begins[end++] = false;
         search->begins[first] = true;
-        find_gaps(search, first, end, fmax(log(LAYER_RATIO), GAP_OVER_SPREAD * find_spread(search, first, end)));
+        find_gaps(search, first, end);
     }
     for (size_t i = 0, class = 0; i < table->pair_count; i++) {
         class += i > 0 && search->begins[i];

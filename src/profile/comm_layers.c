@@ -61,6 +61,12 @@ static bj_status take_layer(const json_t *value, bj_comm_layer *layer, bj_error 
     layer->check = bj_profile_take_number(json_object_get(value, "check"), "difference");
     layer->start_us = bj_profile_take_number(segment, "us");
     layer->gbs = bj_profile_take_number(segment, "gbs");
+    const json_t *hockney = json_object_get(value, "hockney"), *switches = json_object_get(value, "switches");
+    layer->hockney_us = bj_profile_take_number(hockney, "us");
+    layer->hockney_gbs = bj_profile_take_number(hockney, "gbs");
+    layer->hockney_error = bj_profile_take_number(hockney, "error");
+    for (size_t i = 0; i < json_array_size(switches) && i < sizeof layer->switches / sizeof layer->switches[0]; i++)
+        layer->switches[layer->switch_count++] = bj_profile_take_number(json_array_get(switches, i), "at_bytes");
     BJ_TRY(take_series(json_object_get(value, "curve"), &layer->curve, error));
     BJ_TRY(take_series(json_object_get(value, "scaling"), &layer->scaling, error));
     return groups == NULL || json_array_size(groups) == 0
@@ -95,6 +101,40 @@ bj_status bj_profile_read_comm_layers(const char *json, bj_comm_layers *layers, 
         bj_profile_free_comm_layers(layers);
     else
         count_ranks(layers);
+    return status;
+}
+
+void bj_profile_free_comm_ranks(bj_rank_places *ranks) {
+    free(ranks->hosts);
+    free(ranks->cpus);
+    *ranks = (bj_rank_places){0};
+}
+
+bj_status bj_profile_read_comm_ranks(const char *json, bj_rank_places *ranks, bj_error *error) {
+    json_t *value = json_loads(json, 0, NULL);
+    const json_t *hosts = json_object_get(value, "hosts"), *cpus = json_object_get(value, "cpus");
+    size_t count = json_array_size(hosts);
+    *ranks = (bj_rank_places){.hosts = calloc(count + 1, sizeof(int)), .cpus = calloc(count + 1, sizeof(int))};
+    bool makes_sense = count > 0 && json_array_size(cpus) == count;
+    bj_status status = ranks->hosts == NULL || ranks->cpus == NULL
+                           ? bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", count)
+                           : BJ_OK;
+    for (size_t i = 0; i < count && makes_sense && status == BJ_OK; i++) {
+        json_int_t host = json_integer_value(json_array_get(hosts, i));
+        json_int_t cpu = json_integer_value(json_array_get(cpus, i));
+        /* Hosts are numbered as ranks first name them. */
+        makes_sense = json_is_integer(json_array_get(hosts, i)) && json_is_integer(json_array_get(cpus, i)) &&
+                      host >= 0 && (size_t)host <= ranks->host_count && cpu >= -1 && cpu < BJ_CPU_NUMBERS;
+        ranks->host_count += makes_sense && (size_t)host == ranks->host_count;
+        ranks->hosts[i] = (int)host;
+        ranks->cpus[i] = (int)cpu;
+        ranks->count++;
+    }
+    json_decref(value);
+    if (status == BJ_OK && !makes_sense)
+        status = bj_base_set_error(error, BJ_ERR_INPUT, "comm.ranks: expected a host and a cpu of every rank");
+    if (status != BJ_OK)
+        bj_profile_free_comm_ranks(ranks);
     return status;
 }
 

@@ -19,13 +19,16 @@ typedef struct {
 /* Numbers that are not told are NaN. */
 typedef struct {
     char name[32];
-    double latency_us, bytes; /* at that size */
-    double least_us, most_us; /* of its pairs */
-    double error, check;      /* shares: of the fitted lines, and between two of its pairs */
-    double start_us, gbs;     /* of the line through its short messages */
-    bj_comm_series curve;     /* microseconds by bytes */
-    bj_comm_series scaling;   /* times as long, by pairs at once */
-    bj_cpu_groups groups;     /* of ranks that are no farther from each other */
+    double latency_us, bytes;                      /* at that size */
+    double least_us, most_us;                      /* of its pairs */
+    double error, check;                           /* shares: of the fitted lines, and between two of its pairs */
+    double start_us, gbs;                          /* of the line through its short messages */
+    double hockney_us, hockney_gbs, hockney_error; /* of one line through all */
+    double switches[8];                            /* bytes at which another protocol takes over */
+    size_t switch_count;
+    bj_comm_series curve;   /* microseconds by bytes */
+    bj_comm_series scaling; /* times as long, by pairs at once */
+    bj_cpu_groups groups;   /* of ranks that are no farther from each other */
 } bj_comm_layer;
 
 typedef struct {
@@ -37,6 +40,14 @@ typedef struct {
 /* Freed with bj_profile_free_comm_layers; on failure nothing is left to free. BJ_ERR_INPUT: it is no list of layers. */
 bj_status bj_profile_read_comm_layers(const char *json, bj_comm_layers *layers, bj_error *error) BJ_WARN_UNUSED;
 void bj_profile_free_comm_layers(bj_comm_layers *layers);
+
+/* `comm.ranks`: where each rank was. */
+typedef struct {
+    int *hosts, *cpus; /* hosts from 0, without a gap; cpu -1: not bound to one */
+    size_t count, host_count;
+} bj_rank_places;
+bj_status bj_profile_read_comm_ranks(const char *json, bj_rank_places *ranks, bj_error *error) BJ_WARN_UNUSED;
+void bj_profile_free_comm_ranks(bj_rank_places *ranks);
 
 typedef struct {
     double us;    /* one way */

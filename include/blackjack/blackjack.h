@@ -146,6 +146,24 @@ BJ_LIB_API bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, siz
 BJ_LIB_API bj_lib_result bj_lib_comm_estimate(const bj_lib_profile *profile, size_t layer, size_t bytes, size_t at_once,
                                               double *us, double *relative_error, bj_lib_error *error);
 
+typedef enum {
+    BJ_LIB_TALK_NEIGHBOURS, /* each rank with the one before and the one after it */
+    BJ_LIB_TALK_ALL,        /* each with every other */
+    BJ_LIB_TALK_LITTLE      /* hardly at all */
+} bj_lib_talk;
+
+/* Fills `places`, which has room for `count`, with the measured rank (its host and cpu are in `comm.ranks`) whose place
+ * each of a program's ranks is best put in, where they send messages of so many bytes by that pattern: near each other
+ * or spread, whichever `comm.layers` says costs less. `reason` (may be NULL) gets a sentence that says why.
+ * BJ_LIB_ERR_NOT_FOUND: nobody ran blackjack-comm; BJ_LIB_ERR_UNANSWERED: its answer is not sure;
+ * BJ_LIB_ERR_USAGE: fewer than two ranks, or more than were measured. */
+BJ_LIB_API bj_lib_result bj_lib_place_ranks(const bj_lib_profile *profile, size_t count, bj_lib_talk talk, size_t bytes,
+                                            size_t *places, char *reason, size_t reason_room, bj_lib_error *error);
+/* The advice that `blackjack show` prints: where to put ranks, how many cpus are of use, which messages to join, how
+ * many to send at once, each with its reason, by index. BJ_LIB_ERR_NOT_FOUND: there is no more. */
+BJ_LIB_API bj_lib_result bj_lib_get_advice(const bj_lib_profile *profile, size_t index, char *text, size_t room,
+                                           bj_lib_error *error);
+
 /* The names of enum values, as the profile has them: "ok", "high". */
 BJ_LIB_API const char *bj_lib_status_name(bj_lib_status status);
 BJ_LIB_API const char *bj_lib_confidence_name(bj_lib_confidence confidence);

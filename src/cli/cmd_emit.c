@@ -164,7 +164,7 @@ static const bj_cli_option options[] = {
     {"allow-claimed", 0, NULL, "where an answer is not taken, take what the operating system claims, if it does"},
     {"strict", 0, NULL, "write nothing where something would be left out"},
     {"order", 0, "near|spread", "omp-places, rankfile: neighbours first (default) or last"},
-    {"host", 0, "NAME", "rankfile: the host (default localhost)"},
+    {"host", 0, "NAME", "rankfile: the host (default localhost), or NAME,... of those of comm.ranks"},
     {"type", 0, "double|float", "blis: the elements (default double)"},
     {"vector-bytes", 0, "N", "blis: width of the vectors, instead of the one that was measured"},
     {"kernel", 0, "MRxNR", "blis: the micro-kernel that there is, instead of the one by the model"},

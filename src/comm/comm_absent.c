@@ -24,6 +24,10 @@ void bj_comm_abort(int status) {
 void bj_comm_leave(void) {
 }
 
+int bj_comm_rank(void) {
+    return 0;
+}
+
 int bj_comm_count_before(void) {
     return 0;
 }
@@ -32,9 +36,9 @@ const char *bj_comm_host_name(void) {
     return "";
 }
 
-const char *bj_comm_warning(size_t index) {
-    (void)index;
-    return NULL;
+const bj_strings *bj_comm_warnings(void) {
+    static const bj_strings none;
+    return &none;
 }
 
 bj_status bj_comm_meet(double limit_s, bj_error *error) {

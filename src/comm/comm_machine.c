@@ -3,53 +3,40 @@
 #include "comm/comm_machine.h"
 
 #include <errno.h>
-#include <sched.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "comm/comm_keeper.h"
+#include "comm/comm_ranks.h"
 #include "comm/comm_trip.h"
 #include "machine/machine_check.h"
 #include "platform/cpu.h"
-
-enum { NAME_ROOM = 64 };
-
-/* What each rank tells of itself. */
-typedef struct {
-    char host[NAME_ROOM];
-    long pid;
-    int cpu;        /* the one that it is bound to; -1: several */
-    int cpus_there; /* that it may use */
-} introduction;
 
 /* One process is one rank: MPI itself is global. */
 static struct {
     MPI_Comm orders, data;
     int rank, count;
-    introduction *ranks; /* of all, on every rank */
+    bj_comm_introduction *ranks; /* of all, on every rank */
     char *buffers[2];
     const volatile sig_atomic_t *stop;
     bj_rank *facts;
     int *cpus;
     unsigned number;
     double start_s;
-    char warnings[3][200];
+    bj_strings warnings;
     bj_error trouble;
+    sigjmp_buf escape; /* out of an MPI that aborts */
+    pthread_t thread;
+    volatile sig_atomic_t may_escape;
+    bool is_broken; /* it has: no call of MPI from here on */
 } self;
 
-static introduction introduce(void) {
-    introduction mine = {.pid = (long)getpid(), .cpu = -1};
-    cpu_set_t set;
-    if (gethostname(mine.host, sizeof mine.host - 1) != 0)
-        snprintf(mine.host, sizeof mine.host, "unknown");
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        mine.cpus_there = CPU_COUNT(&set);
-        for (int cpu = 0; cpu < CPU_SETSIZE && mine.cpus_there == 1; cpu++)
-            if (CPU_ISSET(cpu, &set))
-                mine.cpu = cpu;
-    }
-    return mine;
+int bj_comm_rank(void) {
+    return self.rank;
 }
 
 const char *bj_comm_host_name(void) {
@@ -63,41 +50,15 @@ int bj_comm_count_before(void) {
     return before;
 }
 
-/* Hosts are numbered as they come; what the launcher did is told once. */
-static void take_note(void) {
-    unsigned hosts = 0;
-    int unbound = 0, crowded = -1, online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    for (int i = 0; i < self.count; i++) {
-        int known = 0, of_host = 0;
-        while (strcmp(self.ranks[known].host, self.ranks[i].host) != 0)
-            known++;
-        self.facts[i] = (bj_rank){
-            .host = known < i ? self.facts[known].host : hosts++, .cpu = self.ranks[i].cpu, .name = self.ranks[i].host};
-        unbound += self.ranks[i].cpu < 0;
-        for (int j = 0; j <= i; j++)
-            of_host += strcmp(self.ranks[j].host, self.ranks[i].host) == 0;
-        crowded = of_host > online && crowded < 0 ? i : crowded;
-    }
-    if (unbound > 0)
-        snprintf(self.warnings[0], sizeof self.warnings[0],
-                 "%d of %d ranks are not bound to one cpu: they may move while they are measured; bind them "
-                 "(mpirun --bind-to core, srun --cpu-bind=cores)",
-                 unbound, self.count);
-    if (crowded >= 0)
-        snprintf(self.warnings[unbound > 0], sizeof self.warnings[0],
-                 "host %s has more ranks than its %d cpus: idle ranks sleep, but pairs at once share cpus",
-                 self.ranks[crowded].host, online);
-}
-
-const char *bj_comm_warning(size_t index) {
-    return index < 3 && self.warnings[index][0] != '\0' ? self.warnings[index] : NULL;
+const bj_strings *bj_comm_warnings(void) {
+    return &self.warnings;
 }
 
 /* ---- orders and reports */
 
 static bool is_gone(int rank) {
-    return strcmp(self.ranks[rank].host, self.ranks[0].host) == 0 && kill((pid_t)self.ranks[rank].pid, 0) != 0 &&
-           errno == ESRCH;
+    return strcmp(self.ranks[rank].host, self.ranks[self.rank].host) == 0 &&
+           kill((pid_t)self.ranks[rank].pid, 0) != 0 && errno == ESRCH;
 }
 
 const char *bj_comm_trouble(void) {
@@ -107,20 +68,56 @@ const char *bj_comm_trouble(void) {
 static bj_status name_lost(int rank, const char *what, bj_error *error) {
     (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank,
                             self.ranks[rank].host, self.ranks[rank].pid, what);
-    return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s, process %ld) %s", rank, self.ranks[rank].host,
-                             self.ranks[rank].pid, what);
+    return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
 }
 
-/* Who is to blame where somebody waited in vain or the launcher ends us: a process that is gone, if it can be seen. */
-static bj_status blame(int silent, bj_error *error) {
+/* Looked at while waiting: nobody waits out the limit for one that is seen to be gone. */
+static bool is_anybody_gone(void) {
     for (int i = 1; i < self.count; i++)
         if (is_gone(i))
-            return name_lost(i, "has died", error);
+            return true;
+    return false;
+}
+
+/* Who is to blame where somebody waited in vain, MPI gave up or the launcher ends us: a process that is gone, if it can
+ * be seen. Its keeper may need a moment to bury it. */
+static bj_status blame(int silent, bj_error *error) {
+    enum { LOOKS = 10 };
+    for (unsigned look = 0; look < LOOKS; look++) {
+        for (int i = 1; i < self.count; i++)
+            if (is_gone(i))
+                return name_lost(i, "has died", error);
+        if (silent < 0 && *self.stop)
+            break;
+        usleep(50000);
+    }
     if (silent >= 0)
         return name_lost(silent, "did not answer in time", error);
-    (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
-    return bj_base_set_error(error, self.stop != NULL && *self.stop == SIGINT ? BJ_ERR_INTERRUPTED : BJ_ERR_FAILED,
-                             "stopped from outside: by the launcher, which does so when a rank dies, or by a signal");
+    if (self.is_broken)
+        (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED,
+                                "MPI aborted, as it does when a rank of another host is lost");
+    else
+        (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED, "stopped from outside");
+    if (self.is_broken || *self.stop != SIGINT)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
+    return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped from outside: by the launcher or by a signal");
+}
+
+/* Some MPI libraries abort where a partner dies in the middle of a message. What was measured is not lost with them:
+ * the handler leaves abort() by a jump, which C allows, and MPI is not called again. */
+static void leave_abort(int number) {
+    if (self.may_escape && pthread_equal(pthread_self(), self.thread)) {
+        self.may_escape = 0;
+        siglongjmp(self.escape, 1);
+    }
+    signal(number, SIG_DFL);
+}
+
+static void catch_aborts(void) {
+    struct sigaction action = {.sa_handler = leave_abort};
+    sigemptyset(&action.sa_mask);
+    self.thread = pthread_self();
+    sigaction(SIGABRT, &action, NULL);
 }
 
 static bool tell(int rank, const bj_comm_order *order) {
@@ -129,11 +126,12 @@ static bool tell(int rank, const bj_comm_order *order) {
            bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop);
 }
 
-/* The next report or word of readiness of that rank. */
+/* The next report or word of readiness of that rank. Whoever only waits for what others measure sleeps: spinning would
+ * take a cpu from them. */
 static bool hear(int rank, int tag, void *message, size_t bytes, double limit_s) {
     MPI_Request request;
     return MPI_Irecv(message, (int)bytes, MPI_BYTE, rank, tag, self.orders, &request) == MPI_SUCCESS &&
-           bj_comm_await(&request, limit_s, false, self.stop);
+           bj_comm_await(&request, limit_s, true, self.stop);
 }
 
 static bj_status give_orders(const bj_message *messages, size_t count, unsigned repetitions, bj_comm_order *own,
@@ -197,16 +195,10 @@ static bj_status gather(const bj_message *messages, size_t count, unsigned repet
     return BJ_OK;
 }
 
-static bj_status run_messages(bj_machine *machine, const bj_message *messages, size_t count, unsigned repetitions,
-                              double *ns_one_way, bj_error *error) {
+static bj_status exchange(const bj_message *messages, size_t count, unsigned repetitions, double *ns_one_way,
+                          bj_error *error) {
     bj_comm_order own = {.role = BJ_COMM_QUIT};
     bj_comm_report report = {0};
-    bj_machine_clear_samples(ns_one_way, count * repetitions);
-    BJ_TRY(bj_machine_check_messages(machine, messages, count, error));
-    if (repetitions > BJ_COMM_REPETITIONS_MOST)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of messages", repetitions);
-    if (self.stop != NULL && *self.stop)
-        return blame(-1, error);
     BJ_TRY(give_orders(messages, count, repetitions, &own, error));
     BJ_TRY(open_barrier(messages, count, error));
     if (own.role != BJ_COMM_QUIT)
@@ -214,6 +206,26 @@ static bj_status run_messages(bj_machine *machine, const bj_message *messages, s
     if (own.role != BJ_COMM_QUIT && report.silent >= 0)
         return blame(report.silent, error);
     return gather(messages, count, repetitions, &report, ns_one_way, error);
+}
+
+static bj_status run_messages(bj_machine *machine, const bj_message *messages, size_t count, unsigned repetitions,
+                              double *ns_one_way, bj_error *error) {
+    bj_machine_clear_samples(ns_one_way, count * repetitions);
+    BJ_TRY(bj_machine_check_messages(machine, messages, count, error));
+    if (repetitions > BJ_COMM_REPETITIONS_MOST)
+        return bj_base_set_error(error, BJ_ERR_USAGE, "%u repetitions of messages", repetitions);
+    if (self.trouble.text[0] != '\0') /* the others do not wait for orders any more */
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
+    if (*self.stop)
+        return blame(-1, error);
+    if (sigsetjmp(self.escape, 1) != 0) {
+        self.is_broken = true;
+        return blame(-1, error);
+    }
+    self.may_escape = 1;
+    bj_status status = exchange(messages, count, repetitions, ns_one_way, error);
+    self.may_escape = 0;
+    return status;
 }
 
 static double read_clock(bj_machine *machine) {
@@ -230,6 +242,7 @@ static bool read_claim(bj_machine *machine, const char *key, int cpu, double *va
 }
 
 static void free_all(void) {
+    bj_strings_free(&self.warnings);
     free(self.ranks);
     free(self.facts);
     free(self.cpus);
@@ -239,7 +252,7 @@ static void free_all(void) {
 
 static void close_machine(bj_machine *machine) {
     bj_comm_order quit = {.role = BJ_COMM_QUIT};
-    for (int i = 1; i < self.count; i++)
+    for (int i = 1; i < self.count && !self.is_broken; i++)
         (void)tell(i, &quit);
     free(machine);
 }
@@ -258,6 +271,8 @@ bj_status bj_comm_serve(bj_error *error) {
         bj_comm_report report;
         if (MPI_Iprobe(0, BJ_COMM_TAG_ORDER, self.orders, &is_there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+        if (*self.stop)
+            return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped from outside");
         if (!is_there) {
             bj_comm_nap(naps++);
             continue;
@@ -268,9 +283,9 @@ bj_status bj_comm_serve(bj_error *error) {
         if (order.role == BJ_COMM_QUIT)
             return BJ_OK;
         MPI_Request request;
-        bj_comm_take_part(self.data, self.orders, &order, self.buffers, NULL, &report);
+        bj_comm_take_part(self.data, self.orders, &order, self.buffers, self.stop, &report);
         if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
-            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, NULL))
+            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop))
             return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
     }
 }
@@ -284,6 +299,11 @@ bj_status bj_comm_meet(double limit_s, bj_error *error) {
 }
 
 void bj_comm_abort(int status) {
+    if (self.is_broken) {
+        fflush(NULL);
+        bj_comm_end_job(status);
+        _exit(status);
+    }
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
@@ -293,7 +313,8 @@ void bj_comm_leave(void) {
 }
 
 static bj_status gather_introductions(bj_error *error) {
-    introduction mine = introduce();
+    bj_comm_introduction mine;
+    bj_comm_introduce(&mine);
     self.ranks = calloc((size_t)self.count, sizeof *self.ranks);
     self.facts = calloc((size_t)self.count, sizeof *self.facts);
     self.buffers[0] = calloc(1, BJ_MESSAGE_MOST_BYTES);
@@ -306,8 +327,8 @@ static bj_status gather_introductions(bj_error *error) {
         !bj_comm_await(&request, BJ_COMM_REPORT_LIMIT_S, true, self.stop))
         return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): the ranks do not find each other", self.rank,
                                  mine.host);
-    take_note();
-    return BJ_OK;
+    bj_comm_number_hosts(self.ranks, (size_t)self.count, self.facts);
+    return bj_comm_warn_of_placement(self.ranks, self.facts, (size_t)self.count, &self.warnings, error);
 }
 
 bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *stop, bool *is_first,
@@ -318,6 +339,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     MPI_Comm_dup(MPI_COMM_WORLD, &self.orders);
     MPI_Comm_dup(MPI_COMM_WORLD, &self.data);
     /* A lost partner shall be an answer, not the end. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(self.orders, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(self.data, MPI_ERRORS_RETURN);
     MPI_Comm_rank(self.orders, &self.rank);
@@ -328,6 +350,8 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     BJ_TRY(gather_introductions(error));
     if (!*is_first)
         return BJ_OK;
+    catch_aborts();
+    bj_comm_watch(is_anybody_gone);
     bj_machine *made = calloc(1, sizeof *made);
     size_t cpu_count = 0;
     if (made == NULL)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "machine/machine.h"
+#include "profile/profile.h"
 
 /* Joins the other ranks. *is_first: this is rank 0, and *machine is to be used and closed by it; otherwise *machine is
  * NULL and bj_comm_serve is to be called. `stop` is looked at while waiting: not 0 ends the experiment. */
@@ -18,11 +19,12 @@ bj_status bj_comm_serve(bj_error *error) BJ_WARN_UNUSED;
 void bj_comm_abort(int status);
 /* Ends MPI in good order; of rank 0 after closing the machine. */
 void bj_comm_leave(void);
+int bj_comm_rank(void);
 /* This rank among those of its host, from 0: the first one runs the probes of the node. */
 int bj_comm_count_before(void);
 const char *bj_comm_host_name(void);
-/* What the launcher did that spoils a measurement (unbound ranks, more ranks than cpus); NULL: nothing more. */
-const char *bj_comm_warning(size_t index);
+/* What the launcher did that spoils a measurement (unbound ranks, more ranks than cpus), by name. */
+const bj_strings *bj_comm_warnings(void);
 /* Waits for all ranks, with a limit; used where each does work of its own. */
 bj_status bj_comm_meet(double limit_s, bj_error *error) BJ_WARN_UNUSED;
 /* Why the last experiment failed, with the name of the rank; "": none did. */

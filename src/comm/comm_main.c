@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -14,8 +13,10 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/values.h"
+#include "comm/comm_keeper.h"
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
+#include "comm/comm_nodes.h"
 #include "profile/places.h"
 #include "runner/former.h"
 #include "runner/header.h"
@@ -96,7 +97,7 @@ static bj_status read_options(session *session, bj_error *error) {
     BJ_TRY(read_sizes(session, error));
     if (session->path == NULL)
         session->path = BJ_PROFILE_HERE;
-    if (!is_first_rank())
+    if (!is_first_rank() || (bj_cli_is_given(arguments, "profiles") && !bj_cli_is_given(arguments, "output")))
         return BJ_OK;
     BJ_TRY(bj_cli_open_journal(session->path, force || session->resume,
                                "--force replaces it, --resume adds the messages to it", &session->output, error));
@@ -119,16 +120,24 @@ static bj_status prepare_profile(session *session, bj_error *error) {
     return bj_runner_check_former(machine, &session->profile, false, session->path, error);
 }
 
+/* What the launcher did stands in the profile as well. */
+static bj_status keep_warnings(session *session, bj_error *error) {
+    const bj_strings *warnings = bj_comm_warnings();
+    for (size_t i = 0; session->uses_mpi && i < warnings->count; i++)
+        BJ_TRY(bj_strings_add(&session->profile.environment.warnings, warnings->items[i], error));
+    return BJ_OK;
+}
+
 static void announce(const session *session) {
     const bj_machine_facts *facts = &session->machine->facts;
     size_t hosts = 0, pairs = facts->rank_count * (facts->rank_count - 1) / 2;
     char duration[40];
     for (size_t i = 0; i < facts->rank_count; i++)
         hosts = facts->ranks[i].host >= hosts ? facts->ranks[i].host + 1 : hosts;
-    for (size_t i = 0; !session->quiet && bj_comm_warning(i) != NULL && session->uses_mpi; i++)
-        bj_cli_complain("warning: %s", bj_comm_warning(i));
     if (session->quiet)
         return;
+    for (size_t i = 0; i < session->profile.environment.warnings.count; i++)
+        bj_cli_complain("warning: %s", session->profile.environment.warnings.items[i]);
     /* Some milliseconds a pair and round; of many ranks some leaders of each host, all hosts at once. */
     double asked = session->plan.all_pairs || pairs <= 300
                        ? (double)pairs
@@ -173,6 +182,8 @@ static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
     bj_status status = prepare_profile(session, &error);
+    if (status == BJ_OK)
+        status = keep_warnings(session, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     announce(session);
@@ -187,44 +198,24 @@ static int measure(session *session) {
 
 /* ---- --profiles: the first rank of each host measures its node, the others sleep meanwhile */
 
-static bj_status measure_node(session *session, const char *folder, bj_error *error) {
-    char path[600];
-    bj_machine *machine = NULL;
-    bj_run_plan plan = session->plan;
-    bj_profile profile;
-    if (mkdir(folder, 0777) != 0 && access(folder, W_OK) != 0)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "%.200s: cannot be written", folder);
-    snprintf(path, sizeof path, "%.400s/%.100s.json", folder, bj_comm_host_name());
-    plan.probes = NULL;
-    plan.probe_count = 0;
-    BJ_TRY(bj_runner_open_machine("native", plan.seed, &machine, error));
-    plan.cpu = machine->facts.cpus[0];
-    plan.late_rounds = bj_runner_count_late_rounds(plan.effort);
-    bj_profile_init(&profile);
-    bj_status status = bj_cli_open_journal(path, true, NULL, &plan.output, error);
-    if (status == BJ_OK)
-        status = bj_runner_fill_header(machine, &plan, &profile, error);
-    if (status == BJ_OK)
-        status = bj_runner_run(machine, &plan, &profile, error);
-    bj_base_close_output(plan.output);
-    bj_profile_free(&profile);
-    machine->verbs->close(machine);
-    return status;
-}
-
 static int measure_nodes(session *session, const char *folder, bool is_first) {
+    const bj_comm_node_request request = {.folder = folder,
+                                          .plan = &session->plan,
+                                          .force = bj_cli_is_given(session->arguments, "force"),
+                                          .resume = session->resume,
+                                          .tells = is_first && !session->quiet};
     bj_error error = {""};
     bj_status status = BJ_OK;
     if (is_first && !session->quiet)
         bj_cli_complain("measuring every host by its first rank, all at once; profiles go to %s", folder);
     if (bj_comm_count_before() == 0)
-        status = measure_node(session, folder, &error);
+        status = bj_comm_measure_node(&request, bj_comm_host_name(), &error);
     if (status != BJ_OK)
         bj_cli_complain("host %s: %s", bj_comm_host_name(), error.text);
     bj_status met = bj_comm_meet(PROFILES_LIMIT_S, &error);
     if (met != BJ_OK && is_first)
         return bj_cli_fail(met, &error);
-    return status == BJ_OK ? BJ_EXIT_OK : BJ_EXIT_FAILED;
+    return bj_cli_exit_status(status);
 }
 
 /* ---- the three ways to be called */
@@ -233,25 +224,35 @@ static int run_ranks(session *session) {
     bj_error error = {""};
     bool is_first = true;
     const char *folder = bj_cli_find_value(session->arguments, "profiles");
+    int result = BJ_EXIT_OK;
     session->uses_mpi = true;
+    if (!bj_comm_keep(word_count, all_words, bj_cli_stop_flag(), &result))
+        return result;
     bj_status status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
-    int result = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
-    if (folder == NULL || (result == BJ_EXIT_OK && bj_cli_is_given(session->arguments, "output"))) {
-        if (!is_first)
-            status = bj_comm_serve(&error);
-        else
-            result = measure(session);
-        if (status != BJ_OK)
-            result = bj_cli_fail(status, &error);
-    }
+    bj_comm_tell_started(bj_comm_rank());
+    int of_nodes = folder != NULL ? measure_nodes(session, folder, is_first) : BJ_EXIT_OK;
+    /* Also where a node could not be measured. */
+    if (!is_first)
+        status = bj_comm_serve(&error);
+    else if (folder == NULL || bj_cli_is_given(session->arguments, "output"))
+        result = measure(session);
+    /* Where the launcher ends all, or rank 0 is gone, somebody else has said so. */
+    if (!is_first && status == BJ_ERR_INTERRUPTED)
+        return BJ_EXIT_FAILED;
+    if (status != BJ_OK)
+        result = bj_cli_fail(status, &error);
     /* Somebody is lost, who would be waited for in vain. */
-    if (bj_comm_trouble()[0] != '\0' || status != BJ_OK)
+    if (bj_comm_trouble()[0] != '\0' || status != BJ_OK) {
+        bj_comm_tell_done(result);
         bj_comm_abort(result);
+    }
     if (session->machine != NULL)
         session->machine->verbs->close(session->machine);
     session->machine = NULL;
+    result = result == BJ_EXIT_OK ? of_nodes : result;
+    bj_comm_tell_done(result);
     bj_comm_leave();
     return result;
 }

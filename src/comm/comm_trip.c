@@ -1,12 +1,18 @@
 #include "comm/comm_trip.h"
 
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
 /* A batch lasts at least so long, and longer beside others, which do not begin in the same moment. */
 static const double BATCH_S = 200e-6;
 static const double BATCH_OF_PAIR_S = 100e-6;
+/* A job that is suspended as a whole has not waited. */
+static const double STEP_MOST_S = 0.5;
+/* Nothing that takes longer is timed to a microsecond. */
+static const double SPIN_MOST_S = 1;
+static const double LOOK_S = 0.3;
 /* Long messages warm up in one trip, and one is a batch. */
 enum { WARM_TRIPS = 3, LONG_BYTES = 1 << 20, TRIPS_MOST = 20000 };
 enum { TAG_THERE = 11, TAG_BACK };
@@ -17,15 +23,32 @@ double bj_comm_read_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* 20 µs at first, 2 ms after a while: the next order may come soon or never. */
+/* 20 µs at first, 2 ms after a while: the next order may come soon or never, and waking up disturbs whoever measures on
+ * the same cpu. */
 void bj_comm_nap(unsigned times) {
-    struct timespec nap = {0, times < 50 ? 20000 : times < 500 ? 200000 : 2000000};
+    struct timespec nap = {0, times < 10 ? 20000 : times < 60 ? 200000 : 2000000};
     nanosleep(&nap, NULL);
+}
+
+static bool (*find_gone)(void);
+
+void bj_comm_watch(bool (*is_anybody_gone)(void)) {
+    find_gone = is_anybody_gone;
+}
+
+/* The clock is read seldom, so that looking at it is no part of what is measured. */
+static bool has_waited(double *last_s, double *waited_s) {
+    double now_s = bj_comm_read_seconds(), before_s = *waited_s;
+    /* A longer step is a time in which we did not run: then the others may not have either. */
+    *waited_s += *last_s > 0 ? fmin(now_s - *last_s, STEP_MOST_S) : 0;
+    *last_s = now_s;
+    bool looks = find_gone != NULL && floor(*waited_s / LOOK_S) > floor(before_s / LOOK_S);
+    return looks && find_gone();
 }
 
 bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const volatile sig_atomic_t *stop) {
     int done = 0;
-    double begin_s = 0;
+    double last_s = 0, waited_s = 0;
     for (unsigned times = 0;; times++) {
         if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return false;
@@ -33,16 +56,16 @@ bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const vola
             return true;
         if (sleeps)
             bj_comm_nap(times);
-        /* The clock is read seldom, so that looking at it is no part of what is measured. */
-        if (sleeps || times % 1024 == 1023) {
-            double now_s = bj_comm_read_seconds();
-            begin_s = begin_s == 0 ? now_s : begin_s;
-            if (now_s - begin_s > limit_s || (stop != NULL && *stop)) {
-                MPI_Cancel(request);
-                MPI_Request_free(request);
-                return false;
-            }
+        if (!sleeps && times % 128 != 127)
+            continue;
+        /* After some ten microseconds: the partner may wait for this very cpu. */
+        sched_yield();
+        if (has_waited(&last_s, &waited_s) || waited_s > limit_s || (stop != NULL && *stop)) {
+            MPI_Cancel(request);
+            MPI_Request_free(request);
+            return false;
         }
+        sleeps = sleeps || waited_s > SPIN_MOST_S;
     }
 }
 

@@ -33,7 +33,10 @@ typedef struct {
 /* One side of a pair: warm-up, the barrier by rank 0, timed batches. */
 void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *order, char *buffers[2],
                        const volatile sig_atomic_t *stop, bj_comm_report *report);
-/* Waits for a request, sleeping where `sleeps`. False: not within the limit, or stopped. */
+/* Waits for a request, sleeping where `sleeps`, and in any case after a while: nothing that takes so long is timed.
+ * False: not within the limit, stopped, or somebody who is watched for is gone. */
 bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const volatile sig_atomic_t *stop);
+/* From here on waits ask this several times a second. */
+void bj_comm_watch(bool (*is_anybody_gone)(void));
 double bj_comm_read_seconds(void);
 void bj_comm_nap(unsigned times);

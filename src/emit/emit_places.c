@@ -1,9 +1,12 @@
 /* The order in which threads or ranks fill the cpus of `topology.tree`: for OpenMP the value of OMP_PLACES, one place a
- * cpu, and for Open MPI a rankfile, one rank a cpu. */
+ * cpu, and for Open MPI a rankfile, one rank a cpu. Where messages were measured, the rankfile has the ranks of
+ * `comm.layers` instead, on all of their hosts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "emit/emit.h"
+#include "profile/comm_layers.h"
+#include "profile/comm_place.h"
 
 static int compare_cpus(const void *a, const void *b) {
     int left = *(const int *)a, right = *(const int *)b;
@@ -65,10 +68,80 @@ const bj_emitter bj_emitter_omp_places = {
     .emit = emit_places,
 };
 
+/* Where the measured ranks were, in the order of what their messages cost. */
+typedef struct {
+    bj_rank_places ranks;
+    size_t *order;
+} rank_order;
+
+/* False: nobody measured messages, or their ranks were not bound, which is noted. */
+static bool order_ranks(const bj_emit_request *request, rank_order *order) {
+    static const char what[] = "the order by messages";
+    const bj_answer *talk = bj_data_find_answer(&request->profile->answers, "comm.layers");
+    const bj_answer *places = bj_data_find_answer(&request->profile->answers, "comm.ranks");
+    bj_comm_layers layers;
+    bj_error why;
+    *order = (rank_order){.order = NULL};
+    if (talk == NULL || places == NULL || places->structured == NULL)
+        return false;
+    if (!accepts(request, talk) || talk->structured == NULL) {
+        char reason[BJ_EMIT_REASON_ROOM];
+        bj_emit_describe_refusal(request, talk, reason);
+        bj_emit_note_unsure(request, what, reason);
+        return false;
+    }
+    bj_status status = bj_profile_read_comm_layers(talk->structured, &layers, &why);
+    if (status == BJ_OK) {
+        status = bj_profile_read_comm_ranks(places->structured, &order->ranks, &why);
+        bool fits = status == BJ_OK && layers.rank_count == order->ranks.count;
+        for (size_t i = 0; fits && i < order->ranks.count; i++)
+            fits = order->ranks.cpus[i] >= 0;
+        if (status == BJ_OK && !fits)
+            status = bj_base_set_error(&why, BJ_ERR_FAILED, "ranks of comm.layers were not bound to one cpu each");
+        order->order = calloc(layers.rank_count + 1, sizeof *order->order);
+        if (status == BJ_OK && order->order == NULL)
+            status = bj_base_set_error(&why, BJ_ERR_RESOURCE, "no memory for %zu ranks", layers.rank_count);
+        if (status == BJ_OK)
+            status = bj_profile_order_ranks(&layers, request->options.order == BJ_ORDER_SPREAD, order->order, &why);
+        bj_profile_free_comm_layers(&layers);
+    }
+    if (status != BJ_OK) {
+        bj_emit_note_unsure(request, what, why.text);
+        bj_profile_free_comm_ranks(&order->ranks);
+        free(order->order);
+        order->order = NULL;
+    }
+    return status == BJ_OK;
+}
+
+/* The host's name where --host gives it (one name, or a list), else its number among those that the launcher is given.
+ */
+static void print_host(const bj_emit_request *request, int number, size_t host_count, FILE *out) {
+    const char *name = request->options.host;
+    for (int i = 0; i < number && name != NULL; i++)
+        name = strchr(name, ',') != NULL ? strchr(name, ',') + 1 : NULL;
+    bool is_list = strchr(request->options.host, ',') != NULL;
+    if (name != NULL && (host_count == 1 || is_list))
+        fprintf(out, "%.*s", (int)strcspn(name, ","), name);
+    else
+        fprintf(out, "+n%d", number);
+}
+
+static void print_rank_order(const bj_emit_request *request, const rank_order *order, FILE *out) {
+    for (size_t i = 0; i < order->ranks.count; i++) {
+        size_t place = order->order[i];
+        fprintf(out, "rank %zu=", i);
+        print_host(request, order->ranks.hosts[place], order->ranks.host_count, out);
+        fprintf(out, " slot=%d\n", order->ranks.cpus[place]);
+    }
+}
+
 static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error *error) {
     int *cpus = NULL;
     size_t count = 0;
-    bj_status status = order_cpus(request, &cpus, &count, error);
+    rank_order order;
+    bool by_messages = order_ranks(request, &order);
+    bj_status status = by_messages ? BJ_OK : order_cpus(request, &cpus, &count, error);
     if (status == BJ_OK)
         fputs("# Slots are the operating system's cpu numbers, for Open MPI 4: --mca rmaps_rank_file_physical 1.\n"
               "# It binds a rank to the whole core of its slot, siblings included.\n"
@@ -79,15 +152,19 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
         bj_emit_print_safely(out, request->notes->left_out.items[i], "");
         putc('\n', out);
     }
+    if (by_messages)
+        print_rank_order(request, &order, out);
     for (size_t i = 0; i < count && status == BJ_OK; i++)
         fprintf(out, "rank %zu=%s slot=%d\n", i, request->options.host, cpus[i]);
+    bj_profile_free_comm_ranks(&order.ranks);
+    free(order.order);
     free(cpus);
     return status;
 }
 
 const bj_emitter bj_emitter_rankfile = {
     .name = "rankfile",
-    .summary = "a rankfile for Open MPI, cpus in the order of --order, which takes topology.tree",
+    .summary = "a rankfile for Open MPI, in the order of --order, which takes comm.layers or topology.tree",
     .has_comments = true,
     .emit = emit_ranks,
 };

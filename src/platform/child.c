@@ -70,12 +70,26 @@ void bj_platform_watch_faults(int parent, const bj_address_range *ranges, size_t
     sigaction(SIGBUS, &action, NULL);
 }
 
+void bj_platform_end_with_parent(int signal_number) {
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, signal_number);
+#else
+    (void)signal_number;
+#endif
+}
+
+void bj_platform_name_process(const char *name) {
+#ifdef __linux__
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+#else
+    (void)name;
+#endif
+}
+
 static void be_child(const bj_child_task *task, int parent) {
     setpgid(0, 0);
-#ifdef __linux__
     /* A kernel that never ends must not outlive us, however we end. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    bj_platform_end_with_parent(SIGKILL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     for (int s = 1; s < NSIG; s++)
         if (s != SIGPIPE)

@@ -45,5 +45,9 @@ typedef struct {
 /* In the child: from now on a fault is told with the range that it is in, before it kills. At most 64; they are copied.
  */
 void bj_platform_watch_faults(int parent, const bj_address_range *ranges, size_t count);
+/* In a process just forked: from now on this signal comes when the parent ends, where the system can do that. */
+void bj_platform_end_with_parent(int signal_number);
+/* How lists of processes call this one (at most 15 characters), where the system can do that. */
+void bj_platform_name_process(const char *name);
 /* "a segmentation fault", "signal 16". */
 void bj_platform_name_signal(int number, char *text, size_t room);

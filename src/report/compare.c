@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/comm_layers.h"
 #include "profile/cpu_tree.h"
 #include "report/compare_constants.h"
 #include "report/compare_judge.h"
@@ -86,9 +87,31 @@ static bj_status compare_numbers(comparing *comparing, const char *key, const bj
     return add(comparing, &difference);
 }
 
+/* Which ranks belong together, and how long a message takes in each layer. */
+static bj_status compare_layers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
+    bj_comm_comparison layers;
+    if (a->structured == NULL || b->structured == NULL ||
+        bj_profile_compare_comm_layers(a->structured, b->structured, &layers, NULL) != BJ_OK)
+        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is no list of layers",
+                              key);
+    comparing->comparison->compared++;
+    double octaves = fabs(log2(layers.ratio));
+    if (layers.same_groups && !(octaves > log2(BJ_LAUNCHES_ALIKE)))
+        return BJ_OK;
+    bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_LEVEL);
+    difference.certain = is_certain(a, b) && (!layers.same_groups || layers.apart);
+    if (layers.same_groups) {
+        difference.ratio = layers.ratio;
+        difference.weight = octaves;
+    }
+    return add(comparing, &difference);
+}
+
 /* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. */
 static bj_status compare_structures(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bool same;
+    if (strcmp(key, "comm.layers") == 0)
+        return compare_layers(comparing, key, a, b);
     if (a->structured == NULL || b->structured == NULL ||
         bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, NULL) != BJ_OK)
         return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is not one number", key);

@@ -168,13 +168,26 @@ static bool sum_up_layers(const bj_answer *answer, char *text, size_t room) {
     return bj_profile_describe_layers(answer->structured, text, room);
 }
 
+static bool sum_up_ranks(const bj_answer *answer, char *text, size_t room) {
+    bj_rank_places ranks;
+    size_t bound = 0;
+    if (bj_profile_read_comm_ranks(answer->structured, &ranks, NULL) != BJ_OK)
+        return false;
+    for (size_t i = 0; i < ranks.count; i++)
+        bound += ranks.cpus[i] >= 0;
+    snprintf(text, room, "%zu rank%s on %zu host%s, %zu bound", ranks.count, ranks.count == 1 ? "" : "s",
+             ranks.host_count, ranks.host_count == 1 ? "" : "s", bound);
+    bj_profile_free_comm_ranks(&ranks);
+    return true;
+}
+
 bool bj_report_sum_up(const bj_answer *answer, char *text, size_t room) {
     static const struct {
         const char *key;
         bool (*sum_up)(const bj_answer *answer, char *text, size_t room);
     } known[] = {
         {"topology.tree", sum_up_tree},           {"topology.pairs", sum_up_pairs}, {"cpu.kinds", sum_up_kinds},
-        {"memory.contention", sum_up_contention}, {"comm.layers", sum_up_layers},
+        {"memory.contention", sum_up_contention}, {"comm.layers", sum_up_layers},   {"comm.ranks", sum_up_ranks},
     };
     if (!bj_data_has_value(answer) || answer->structured == NULL)
         return false;

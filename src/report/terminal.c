@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/cpu_text.h"
 #include "report/headline.h"
+#include "report/terminal_comm.h"
 #include "report/terminal_cpus.h"
 #include "report/terminal_ops.h"
 #include "report/terminal_text.h"
@@ -349,5 +350,6 @@ void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_termina
         return;
     }
     print_groups(&page);
+    bj_report_print_advice(out, profile, style);
     print_legend(&page);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/cpu_text.h"
+#include "report/terminal_comm.h"
 #include "report/terminal_text.h"
 #include "report/terminal_tree.h"
 
@@ -146,6 +147,8 @@ void bj_report_print_cpu_details(FILE *out, const bj_profile *profile, const bj_
         print_kinds(&details);
     else if (strcmp(answer->key, "memory.contention") == 0)
         print_contention(&details);
+    else if (strcmp(answer->key, "comm.layers") == 0)
+        bj_report_print_layers(out, style, answer->structured, indent);
     else if (bj_report_is_sharing(answer->key))
         print_groups(&details);
     else if (bj_report_is_matrix(answer->key))

@@ -57,23 +57,47 @@ shift
 exec nsenter -t "\$(cat $folder/\$host)" -n -u -i -m sh -c "\$*"
 END
 chmod +x "$folder/agent"
-inside 1 timeout 200 "$mpirun" --allow-run-as-root --oversubscribe --bind-to none --mca plm_rsh_agent "$folder/agent" \
-    --mca btl self,vader,tcp --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
-    --mca plm_rsh_no_tree_spawn 1 --mca mpi_yield_when_idle 1 -host bjhost1:2,bjhost2:2,bjhost3:2 \
-    "$program" --effort quick --longest 65536 --quiet -o "$folder/profile.json"
-"$python" - "$folder/profile.json" <<'END'
+measure() {
+    inside 1 timeout 80 "$mpirun" --allow-run-as-root --oversubscribe --bind-to none --mca plm_rsh_agent "$folder/agent" \
+        --mca btl self,vader,tcp --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
+        --mca plm_rsh_no_tree_spawn 1 --mca mpi_yield_when_idle 1 -host bjhost1:2,bjhost2:2,bjhost3:2 "$program" "$@"
+}
+check() {
+    "$python" - "$folder/profile.json" <<'END'
 import json
 import sys
 
 answer = json.load(open(sys.argv[1]))["characteristics"]["comm.layers"]
 layers = answer["value"]
 print([(layer["name"], layer["latency_us"], layer["groups"]) for layer in layers])
-inside = [layer for layer in layers if layer["name"].startswith("host")]
-between = [layer for layer in layers if layer["name"].startswith("network")]
-# On a busy machine disturbed pairs may stand out as layers of their own: what must hold are the groups.
-assert [[0, 1], [2, 3], [4, 5]] == sorted(group for layer in inside for group in layer["groups"]), inside
-assert between[0]["groups"][0] == [0, 1, 2, 3], between[0]["groups"]
-assert between[-1]["groups"] == [[0, 1, 2, 3, 4, 5]], between[-1]["groups"]
-assert between[-1]["latency_us"] > 3 * between[0]["latency_us"]
+assert [layer["name"] for layer in layers] == ["host", "network 1", "network 2"]
+assert layers[0]["groups"] == [[0, 1], [2, 3], [4, 5]]
+assert layers[1]["groups"] == [[0, 1, 2, 3]]
+assert layers[2]["groups"] == [[0, 1, 2, 3, 4, 5]]
+assert [layer["pairs"] for layer in layers] == [3, 4, 8]
+assert layers[2]["latency_us"] > 3 * layers[1]["latency_us"]
+assert all(layer["curve"] and layer["check"] for layer in layers)
 END
+}
+# Six ranks on few cpus that something else uses as well may be kept apart by it for a whole run: then once more.
+for attempt in 1 2 3; do
+    measure --effort quick --longest 65536 --quiet --force -o "$folder/profile.json"
+    if check; then
+        break
+    fi
+    [ $attempt != 3 ]
+    echo "measured again: load $(cut -d' ' -f1 /proc/loadavg)"
+done
 echo "layers as the links are"
+
+# The nodes of the three hosts at once, one of which cannot write: it is named, the others' profiles are kept.
+mkdir "$folder/nodes"
+inside 2 mount -t tmpfs -o ro none "$folder/nodes"
+if measure --effort quick --budget 2 --quiet --profiles "$folder/nodes" 2>"$folder/said"; then
+    echo "nobody missed the profile of bjhost2"
+    exit 1
+fi
+grep -q "host bjhost2: .*nodes" "$folder/said"
+[ "$(cd "$folder/nodes" && echo *)" = "bjhost1.json bjhost3.json" ]
+"$python" -c 'import json, sys; [json.load(open(name)) for name in sys.argv[1:]]' "$folder"/nodes/*.json
+echo "profiles of the hosts that could be measured"

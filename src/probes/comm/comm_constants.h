@@ -6,8 +6,15 @@
  * hardly change who is placed where. How sensitive the layers are to this number has not been measured. */
 #define LAYER_RATIO 1.10
 /* A gap must also be more than so many times the typical spread of one pair's own rounds (median over low quantile, in
- * logarithms): narrower ones open by chance between many pairs. */
+ * logarithms): a message that takes 30% longer every other time does not care for less. */
 #define GAP_OVER_SPREAD 2.0
+/* And chance, which parts alike pairs anew in every round, must open such a gap in less than one of so many cases. */
+#define GAP_CHANCE 0.01
+/* So many pairs on each side tell it: with more, evenly thinned, the chance is as small as it needs to be. */
+#define GAP_PAIRS 400u
+/* Where a gap might be chance, rounds are added, up to so many times as many as at first: three pairs with four rounds
+ * can just reach GAP_CHANCE, and pairs of 30% noise are told apart or found alike with twelve. */
+#define ROUNDS_TIMES_MOST 3u
 /* First come: a pair joins the first layer whose first pair it differs from by less than this. */
 #define FIRST_COME_RATIO 1.10
 /* Rounds of a point: disturbance only adds time to a message that is alone. */

@@ -129,12 +129,30 @@ static void follow_draw(search *search, const bj_comm_table *table, const rank_s
     }
 }
 
+/* How many gaps between the times of pairs, as measured so far, may be chance. */
+static bj_status count_open_gaps(const bj_comm_run *run, size_t *count, bj_error *error) {
+    bj_comm_table table = {0};
+    bj_status status = bj_comm_read_table(run->rounds.samples, &table, error);
+    if (status == BJ_OK)
+        status = bj_comm_find_layers(&table, NULL, 0, false, error);
+    *count = table.open_gaps;
+    bj_comm_free_table(&table);
+    return status;
+}
+
+/* All pairs in `rounds` rounds, and in more where chance may have opened a gap between them. */
 static bj_status run_stage(search *search, unsigned rounds, bj_error *error) {
     bj_comm_run *run = search->run;
     bj_comm_jobs jobs = {0};
+    size_t open = 1;
     bj_status status = bj_comm_plan_pairs(run, search->pairs, search->pair_count, &jobs, error);
-    if (status == BJ_OK)
-        status = bj_comm_run_jobs(run, &jobs, 0, rounds, error);
+    for (unsigned turn = 0; turn < ROUNDS_TIMES_MOST && status == BJ_OK && open > 0; turn++) {
+        if (turn > 0 && bj_probe_is_late(run->rounds.request))
+            break;
+        status = bj_comm_run_jobs(run, &jobs, turn * rounds, rounds, error);
+        if (status == BJ_OK)
+            status = count_open_gaps(run, &open, error);
+    }
     bj_comm_free_jobs(&jobs);
     search->measured += search->pair_count;
     search->pair_count = 0;

@@ -198,7 +198,11 @@ static bj_status keep_part(bj_comm_run *run, bj_status status, bj_error *error) 
     bj_curves *samples = run->rounds.samples;
     for (size_t i = 0; i < samples->count; i++) {
         char why[24];
+        /* "rank 7": the host has no place in an answer. */
         snprintf(why, sizeof why, "%.*s", (int)(strcspn(error->text, "(") % sizeof why), error->text);
+        why[strcspn(why, " ") + strspn(why + strcspn(why, " "), " 0123456789")] = '\0';
+        for (size_t end = strlen(why); end > 0 && why[end - 1] == ' '; end--)
+            why[end - 1] = '\0';
         if (samples->count > 2 && strcmp(samples->items[i].id, BJ_COMM_HOSTS) == 0)
             return bj_data_set_attribute_text(&samples->items[i], "lost", why, error);
     }

@@ -1,0 +1,25 @@
+/* What each rank tells of itself, and what follows of how the launcher placed them. No MPI. */
+#pragma once
+
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "profile/profile.h"
+
+enum { BJ_COMM_NAME_ROOM = 64, BJ_COMM_CPUS_MOST = 1024 };
+
+/* Sent as it is: all ranks are the same program. */
+typedef struct {
+    char host[BJ_COMM_NAME_ROOM];
+    long pid;
+    int cpu;                               /* the one that it is bound to; -1: several */
+    uint64_t cpus[BJ_COMM_CPUS_MOST / 64]; /* that it may use, by bit */
+} bj_comm_introduction;
+
+void bj_comm_introduce(bj_comm_introduction *mine);
+/* Hosts are numbered as they come. facts has room for `count`; the names stay the introductions'. */
+void bj_comm_number_hosts(const bj_comm_introduction *ranks, size_t count, bj_rank *facts);
+/* What spoils a measurement, by name: ranks that are not bound, hosts with more ranks than cpus, ranks that are bound
+ * to the same cpu. `facts` are the same ranks with their hosts numbered. */
+bj_status bj_comm_warn_of_placement(const bj_comm_introduction *ranks, const bj_rank *facts, size_t count,
+                                    bj_strings *warnings, bj_error *error) BJ_WARN_UNUSED;

@@ -65,6 +65,8 @@ static bj_status print_json(const bj_cli_tuning *tuning, bj_error *error) {
     for (size_t i = 0; i < tuning->result_count; i++)
         json_array_append_new(results, make_result(tuning, &tuning->results[i]));
     json_object_set_new(root, "results", results);
+    if (tuning->search != NULL)
+        json_object_set_new(root, "search", bj_cli_make_search(tuning));
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);
     if (text == NULL)
@@ -100,5 +102,7 @@ bj_status bj_cli_print_tuning(const bj_cli_tuning *tuning, bool json, bj_error *
         printf("  %s\n", model->reasons[i]);
     print_table(tuning, BJ_TUNE_WARM, "Warm");
     print_table(tuning, BJ_TUNE_COLD, "Cold");
+    if (tuning->search != NULL)
+        bj_cli_print_search(tuning);
     return BJ_OK;
 }

@@ -1,5 +1,5 @@
 /* A kernel for any size and leading dimension. Tiles of all shapes that the registers hold stand in tables; rows and
- * columns are cut into blocks that differ by one at most, so that no tile is a thin remainder. */
+ * columns are cut into blocks of which none is a thin remainder. */
 #include "tune/kernel_text.h"
 
 static unsigned unroll_of(const bj_tune_kernel *kernel, unsigned rows, unsigned columns) {
@@ -70,41 +70,42 @@ static void write_choices(FILE *out, const bj_tune_kernel *kernel) {
     fputs("};\n", out);
 }
 
-/* All rows of one block of columns. Where A is packed, its tiles follow one another without gaps. */
+/* All rows of one block of columns. Where A is packed, its tiles follow one another without gaps. Blocks are cut without
+ * a division, which would cost a small problem more than its arithmetic. */
 static void write_strip(FILE *out, const bj_tune_kernel *kernel) {
     fprintf(out,
+            "\n/* Blocks of `most`, the last two shared evenly: none is a thin remainder. */\n"
+            "INLINE size_t next_block(size_t left, size_t most) {\n"
+            "    return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;\n}\n"
             "\nINLINE void strip(size_t m, size_t columns, size_t rows, size_t k, const T *a, size_t lda, int packed,\n"
             "                 const T *b, size_t ldb, T *c, size_t ldc) {\n"
-            "    size_t vectors = m / %u, blocks = (vectors + rows - 1) / rows;\n"
-            "    for (; blocks > 0; blocks--) {\n"
-            "        size_t r = (vectors + blocks - 1) / blocks;\n"
+            "    for (size_t vectors = m / %u, r; vectors > 0; vectors -= r) {\n"
+            "        r = next_block(vectors, rows);\n"
             "        tiles[r][columns](k, a, packed ? r * %u : lda, b, ldb, c, ldc);\n"
             "        a += packed ? r * %u * k : r * %u;\n"
             "        c += r * %u;\n"
-            "        vectors -= r;\n"
             "    }\n",
             kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes, kernel->lanes);
     if (kernel->lanes > 1)
         fprintf(out,
+                "    if (m %% %u == 0)\n        return;\n"
                 "    for (size_t w = %u; w > 0; w /= 2)\n"
                 "        if ((m & w) != 0) {\n"
                 "            edges[w][columns](k, a, packed ? w : lda, b, ldb, c, ldc);\n"
                 "            a += packed ? w * k : w;\n"
                 "            c += w;\n"
                 "        }\n",
-                kernel->lanes / 2);
+                kernel->lanes, kernel->lanes / 2);
     fputs(
         "}\n\n"
         "/* In blocks of columns, all of them at once with operands as they are, or with a packed block of A. */\n"
         "INLINE void update(size_t m, size_t n, size_t k, const T *a, size_t lda, int packed, const T *b, size_t ldb,\n"
         "                  T *c, size_t ldc, size_t rows) {\n"
-        "    size_t most = columns_for[rows], blocks = (n + most - 1) / most;\n"
-        "    for (; blocks > 0; blocks--) {\n"
-        "        size_t columns = (n + blocks - 1) / blocks;\n"
+        "    for (size_t columns; n > 0; n -= columns) {\n"
+        "        columns = next_block(n, columns_for[rows]);\n"
         "        strip(m, columns, rows, k, a, lda, packed, b, ldb, c, ldc);\n"
         "        b += columns * ldb;\n"
         "        c += columns * ldc;\n"
-        "        n -= columns;\n"
         "    }\n"
         "}\n",
         out);
@@ -114,14 +115,12 @@ static void write_packing(FILE *out, const bj_tune_kernel *kernel) {
     fprintf(out,
             "\n/* Copies m rows and k columns of A, tile by tile, into one contiguous block. */\n"
             "static void pack(size_t m, size_t k, const T *a, size_t lda, T *to, size_t rows) {\n"
-            "    size_t vectors = m / %u, blocks = (vectors + rows - 1) / rows;\n"
-            "    for (; blocks > 0; blocks--) {\n"
-            "        size_t r = (vectors + blocks - 1) / blocks;\n"
+            "    for (size_t vectors = m / %u, r; vectors > 0; vectors -= r) {\n"
+            "        r = next_block(vectors, rows);\n"
             "        for (size_t p = 0; p < k; p++)\n"
             "            for (size_t i = 0; i < r; i++, to += %u)\n"
             "                *(U%u *)to = *(const U%u *)(a + i * %u + p * lda);\n"
             "        a += r * %u;\n"
-            "        vectors -= r;\n"
             "    }\n"
             "    for (size_t w = %u; w > 0; w /= 2)\n"
             "        if ((m & w) != 0) {\n"
@@ -154,19 +153,14 @@ static void write_packing(FILE *out, const bj_tune_kernel *kernel) {
             kernel->mc, kernel->kc, kernel->rows, kernel->rows);
 }
 
-void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
-    bool packs = kernel->pack_from > 0;
-    if (packs)
-        fputs("#include <stdlib.h>\n", out);
-    write_tables(out, kernel);
-    write_choices(out, kernel);
-    write_strip(out, kernel);
-    if (packs)
-        write_packing(out, kernel);
-    fputc('\n', out);
-    bj_tune_write_declaration(out, kernel);
-    fprintf(out, " {\n    size_t vectors = m / %u;\n", kernel->lanes);
-    if (packs)
+/* Problems of more than one tile. */
+static void write_many(FILE *out, const bj_tune_kernel *kernel) {
+    fprintf(out,
+            "\nNEVER_INLINE static void many(size_t m, size_t n, size_t k, const T *a, size_t lda, const T *b, size_t ldb, "
+            "T *c,\n"
+            "                              size_t ldc) {\n    size_t vectors = m / %u;\n",
+            kernel->lanes);
+    if (kernel->pack_from > 0)
         fprintf(out,
                 "    /* Worth a copy of A: it is used again for every block of columns. Without memory, unpacked. */\n"
                 "    if (m >= %zu && n >= %zu && k >= %zu && packed_update(m, n, k, a, lda, b, ldb, c, ldc))\n"
@@ -176,4 +170,24 @@ void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
             "    update(m, n, k, a, lda, 0, b, ldb, c, ldc, vectors < 17 ? rows_for[vectors] : %u);\n"
             "}\n",
             kernel->rows);
+}
+
+void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
+    if (kernel->pack_from > 0)
+        fputs("#include <stdlib.h>\n", out);
+    write_tables(out, kernel);
+    write_choices(out, kernel);
+    write_strip(out, kernel);
+    if (kernel->pack_from > 0)
+        write_packing(out, kernel);
+    write_many(out, kernel);
+    fputc('\n', out);
+    bj_tune_write_declaration(out, kernel);
+    fprintf(out,
+            " {\n    size_t vectors = m / %u;\n"
+            "    /* One tile: what is around it would take as long. */\n"
+            "    if (m %% %u == 0 && vectors - 1 < %u && n - 1 < columns_for[vectors])\n"
+            "        tiles[vectors][n](k, a, lda, b, ldb, c, ldc);\n"
+            "    else\n        many(m, n, k, a, lda, b, ldb, c, ldc);\n}\n",
+            kernel->lanes, kernel->lanes, kernel->rows);
 }

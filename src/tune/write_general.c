@@ -24,21 +24,25 @@ static unsigned widest(const bj_tune_kernel *kernel) {
     return most;
 }
 
-static bool uses_rows(const bj_tune_kernel *kernel, unsigned rows) {
-    return rows <= kernel->rows && kernel->most_columns[rows] > 0;
+/* Rows of the tallest tile. */
+static unsigned tallest(const bj_tune_kernel *kernel) {
+    unsigned rows = 0;
+    for (unsigned r = 1; r <= BJ_TUNE_ROWS_MAX; r++)
+        rows = kernel->most_columns[r] > 0 ? r : rows;
+    return rows;
 }
 
 static void write_tables(FILE *out, const bj_tune_kernel *kernel) {
     unsigned most = widest(kernel);
-    for (unsigned r = 1; uses_rows(kernel, r); r++)
+    for (unsigned r = 1; r <= tallest(kernel); r++)
         write_table(out, kernel, kernel->lanes, r, kernel->most_columns[r]);
     for (unsigned w = kernel->lanes / 2; w > 0; w /= 2)
         write_table(out, kernel, w, 1, most);
     fprintf(out,
             "\ntypedef void tile(size_t, const T *, size_t, const T *, size_t, T *, size_t);\n"
             "/* By rows and columns. */\nstatic tile *const tiles[%u][%u] = {\n",
-            kernel->rows + 1, most + 1);
-    for (unsigned r = 1; uses_rows(kernel, r); r++) {
+            tallest(kernel) + 1, most + 1);
+    for (unsigned r = 1; r <= tallest(kernel); r++) {
         fprintf(out, "    [%u] = {0", r);
         for (unsigned c = 1; c <= kernel->most_columns[r]; c++)
             fprintf(out, ", run%u_%ux%u", kernel->lanes, r, c);
@@ -58,20 +62,26 @@ static void write_tables(FILE *out, const bj_tune_kernel *kernel) {
     }
 }
 
-static void write_choices(FILE *out, const bj_tune_kernel *kernel) {
-    fputs("/* Rows of a tile, where a column has so many vectors; columns of a tile with so many rows. */\n"
-          "static const unsigned char rows_for[17] = {",
-          out);
-    for (unsigned i = 0; i < 17; i++)
-        fprintf(out, "%s%u", i > 0 ? ", " : "", kernel->rows_for[i]);
-    fprintf(out, "};\nstatic const unsigned char columns_for[%u] = {1", kernel->rows + 1);
-    for (unsigned r = 1; r <= kernel->rows; r++)
-        fprintf(out, ", %u", kernel->most_columns[r]);
+static void write_bytes(FILE *out, const char *name, const unsigned char *values, size_t count) {
+    fprintf(out, "static const unsigned char %s[%zu] = {", name, count);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s%u", i > 0 ? ", " : "", values[i]);
     fputs("};\n", out);
 }
 
-/* All rows of one block of columns. Where A is packed, its tiles follow one another without gaps. Blocks are cut without
- * a division, which would cost a small problem more than its arithmetic. */
+static void write_choices(FILE *out, const bj_tune_kernel *kernel) {
+    unsigned char most[BJ_TUNE_ROWS_MAX + 1] = {0};
+    for (unsigned r = 1; r <= BJ_TUNE_ROWS_MAX; r++)
+        most[r] = (unsigned char)kernel->most_columns[r];
+    fputs("/* Rows and columns of a tile, where a column has so many vectors. */\n", out);
+    write_bytes(out, "rows_for", kernel->rows_for, sizeof kernel->rows_for);
+    write_bytes(out, "columns_for", kernel->columns_for, sizeof kernel->columns_for);
+    fputs("/* Columns that a tile of so many rows may have. */\n", out);
+    write_bytes(out, "most_columns", most, (size_t)tallest(kernel) + 1);
+}
+
+/* All rows of one block of columns. Where A is packed, its tiles follow one another without gaps. Blocks are cut
+ * without a division, which would cost a small problem more than its arithmetic. */
 static void write_strip(FILE *out, const bj_tune_kernel *kernel) {
     fprintf(out,
             "\n/* Blocks of `most`, the last two shared evenly: none is a thin remainder. */\n"
@@ -100,9 +110,9 @@ static void write_strip(FILE *out, const bj_tune_kernel *kernel) {
         "}\n\n"
         "/* In blocks of columns, all of them at once with operands as they are, or with a packed block of A. */\n"
         "INLINE void update(size_t m, size_t n, size_t k, const T *a, size_t lda, int packed, const T *b, size_t ldb,\n"
-        "                  T *c, size_t ldc, size_t rows) {\n"
+        "                  T *c, size_t ldc, size_t rows, size_t most) {\n"
         "    for (size_t columns; n > 0; n -= columns) {\n"
-        "        columns = next_block(n, columns_for[rows]);\n"
+        "        columns = next_block(n, most);\n"
         "        strip(m, columns, rows, k, a, lda, packed, b, ldb, c, ldc);\n"
         "        b += columns * ldb;\n"
         "        c += columns * ldc;\n"
@@ -145,21 +155,22 @@ static void write_packing(FILE *out, const bj_tune_kernel *kernel) {
             "        for (size_t i = 0; i < m; i += mc) {\n"
             "            size_t mm = m - i < mc ? m - i : mc, kk = k - p < kc ? k - p : kc;\n"
             "            pack(mm, kk, a + i + p * lda, lda, block, %u);\n"
-            "            update(mm, n, kk, block, 0, 1, b + p, ldb, c + i, ldc, %u);\n"
+            "            update(mm, n, kk, block, 0, 1, b + p, ldb, c + i, ldc, %u, %u);\n"
             "        }\n"
             "    free(block);\n"
             "    return 1;\n"
             "}\n",
-            kernel->mc, kernel->kc, kernel->rows, kernel->rows);
+            kernel->mc, kernel->kc, kernel->rows, kernel->rows, kernel->columns);
 }
 
 /* Problems of more than one tile. */
 static void write_many(FILE *out, const bj_tune_kernel *kernel) {
-    fprintf(out,
-            "\nNEVER_INLINE static void many(size_t m, size_t n, size_t k, const T *a, size_t lda, const T *b, size_t ldb, "
-            "T *c,\n"
-            "                              size_t ldc) {\n    size_t vectors = m / %u;\n",
-            kernel->lanes);
+    fprintf(
+        out,
+        "\nNEVER_INLINE static void many(size_t m, size_t n, size_t k, const T *a, size_t lda, const T *b, size_t ldb, "
+        "T *c,\n"
+        "                              size_t ldc) {\n    size_t vectors = m / %u;\n",
+        kernel->lanes);
     if (kernel->pack_from > 0)
         fprintf(out,
                 "    /* Worth a copy of A: it is used again for every block of columns. Without memory, unpacked. */\n"
@@ -167,9 +178,10 @@ static void write_many(FILE *out, const bj_tune_kernel *kernel) {
                 "        return;\n",
                 kernel->pack_from, kernel->pack_from, kernel->pack_from);
     fprintf(out,
-            "    update(m, n, k, a, lda, 0, b, ldb, c, ldc, vectors < 17 ? rows_for[vectors] : %u);\n"
+            "    update(m, n, k, a, lda, 0, b, ldb, c, ldc, vectors < 17 ? rows_for[vectors] : %u,\n"
+            "           vectors < 17 ? columns_for[vectors] : %u);\n"
             "}\n",
-            kernel->rows);
+            kernel->rows, kernel->columns);
 }
 
 void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
@@ -186,8 +198,8 @@ void bj_tune_write_general(FILE *out, const bj_tune_kernel *kernel) {
     fprintf(out,
             " {\n    size_t vectors = m / %u;\n"
             "    /* One tile: what is around it would take as long. */\n"
-            "    if (m %% %u == 0 && vectors - 1 < %u && n - 1 < columns_for[vectors])\n"
+            "    if (m %% %u == 0 && vectors - 1 < %u && n - 1 < most_columns[vectors])\n"
             "        tiles[vectors][n](k, a, lda, b, ldb, c, ldc);\n"
             "    else\n        many(m, n, k, a, lda, b, ldb, c, ldc);\n}\n",
-            kernel->lanes, kernel->lanes, kernel->rows);
+            kernel->lanes, kernel->lanes, tallest(kernel));
 }

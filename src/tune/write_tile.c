@@ -22,8 +22,8 @@ void bj_tune_write_prelude(FILE *out, bj_tune_type type, unsigned lanes) {
             8 * lanes * bytes);
 }
 
-/* Where the columns of B begin in this turn of the loop. Said for each turn, and each from the one before it: written as
- * b + j * sj, compilers keep an address for each column and step, and run out of registers. */
+/* Where the columns of B begin in this turn of the loop. Said for each turn, and each from the one before it: written
+ * as b + j * sj, compilers keep an address for each column and step, and run out of registers. */
 static void write_columns_of_b(FILE *out, unsigned columns) {
     for (unsigned j = 1; j < columns; j++)
         fprintf(out, "        const T *const from%u = from%u + sj;\n", j, j - 1);
@@ -71,10 +71,11 @@ static void write_sums(FILE *out, const bj_tune_kernel *kernel, unsigned lanes, 
 
 void bj_tune_write_tile(FILE *out, const bj_tune_kernel *kernel, unsigned lanes, unsigned rows, unsigned columns,
                         unsigned unroll) {
-    fprintf(out,
-            "\nINLINE void tile%u_%ux%u_%u(size_t k, const T *a, size_t lda, const T *from0, size_t sp, size_t sj, T *c,\n"
-            "                            size_t ldc) {\n",
-            lanes, rows, columns, unroll);
+    fprintf(
+        out,
+        "\nINLINE void tile%u_%ux%u_%u(size_t k, const T *a, size_t lda, const T *from0, size_t sp, size_t sj, T *c,\n"
+        "                            size_t ldc) {\n",
+        lanes, rows, columns, unroll);
     write_sums(out, kernel, lanes, rows, columns, false);
     fprintf(out, "    size_t p = k;\n    for (; p >= %u; p -= %u, from0 += %u * sp) {\n", unroll, unroll, unroll);
     write_columns_of_b(out, columns);

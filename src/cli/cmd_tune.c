@@ -89,7 +89,7 @@ static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_t
 
 /* ---- timing, in a child: kernels and libraries of others may crash or exit */
 
-typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_TRIAL, NEWS_PEERS, NEWS_FAILED } news_kind;
+typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_TRIAL, NEWS_POINT, NEWS_PEERS, NEWS_FAILED } news_kind;
 
 typedef struct {
     news_kind kind;
@@ -99,6 +99,7 @@ typedef struct {
     bj_error error;
     bj_tune_result result;
     bj_tune_trial trial;
+    bj_tune_point point;
     size_t peer_count;
     char peers[BJ_TUNE_PEERS_MAX][40];
 } news;
@@ -134,6 +135,12 @@ static void tell_trial(void *context, const bj_tune_trial *trial) {
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
+static void tell_point(void *context, const bj_tune_point *point) {
+    const session *s = context;
+    news message = {.kind = NEWS_POINT, .point = *point};
+    bj_platform_tell_parent(s->parent, &message, sizeof message);
+}
+
 static void work(void *context, int parent) {
     session *s = context;
     bj_tune_peers peers;
@@ -143,6 +150,8 @@ static void work(void *context, int parent) {
     s->measuring.take = tell_result;
     s->measuring.context = s;
     message.status = bj_tune_measure(&s->measuring, s->objects, &peers, &message.error);
+    if (message.status == BJ_OK)
+        message.status = bj_tune_time_points(&s->measuring, s->objects, tell_point, &message.error);
     if (message.status == BJ_OK && s->tuning->search != NULL)
         message.status =
             bj_tune_time_candidates(&s->measuring, s->objects, FIRST_CANDIDATE, tell_trial, &message.error);
@@ -169,6 +178,8 @@ static void take(void *context, const void *bytes, size_t count) {
         s->tuning->result_count = message.index + 1;
     } else if (message.kind == NEWS_TRIAL && s->tuning->search != NULL) {
         bj_cli_note_trial(s->tuning, &message.trial);
+    } else if (message.kind == NEWS_POINT && s->tuning->point_count < BJ_TUNE_POINTS_MAX) {
+        s->tuning->points[s->tuning->point_count++] = message.point;
     } else if (message.kind == NEWS_PEERS) {
         s->tuning->peer_count = message.peer_count;
         memcpy(s->tuning->peers, message.peers, sizeof message.peers);

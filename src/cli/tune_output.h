@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "tune/figure_12.h"
 #include "tune/search.h"
 
 /* Largest matrix that gets a kernel of its own: three of them are 24 MB of doubles. */
@@ -24,6 +25,8 @@ typedef struct {
     size_t result_count;
     char peers[BJ_TUNE_PEERS_MAX][40];
     size_t peer_count;
+    bj_tune_point points[BJ_TUNE_POINTS_MAX]; /* figure 12 */
+    size_t point_count;
     bj_cli_search *search; /* NULL: not asked for */
 } bj_cli_tuning;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tune/parts.h"
 #include "tune/tune_constants.h"
 
 size_t bj_tune_size_of(bj_tune_type type) {
@@ -16,9 +17,8 @@ const char *bj_tune_name_type(bj_tune_type type) {
 }
 
 double bj_tune_step_cycles(const bj_tune_machine *machine, unsigned rows, unsigned columns) {
-    double arithmetic = rows * columns / machine->fma_per_cycle;
-    double loads = (rows + columns) / machine->loads_per_cycle;
-    return fmax(fmax(arithmetic, loads), machine->fma_latency);
+    return bj_tune_loop_cycles(machine,
+                               &(bj_tune_loop){.arithmetic = rows * columns, .loads = rows + columns, .chain = 1});
 }
 
 /* Registers besides sums and a column of A. */
@@ -162,7 +162,7 @@ static void choose_blocks(const bj_tune_machine *machine, bj_tune_model *model) 
            "more than it saves",
            model->pack_from);
     double step = bj_tune_step_cycles(machine, model->rows, model->columns);
-    size_t steps = machine->l2_latency > 0 ? (size_t)ceil(machine->l2_latency / step) : 0;
+    size_t steps = bj_tune_steps_ahead(machine, step);
     model->prefetch_bytes = steps * model->mr * element;
     if (steps > 0)
         reason(model, "prefetch %zu bytes ahead: %zu steps of %.3g cycles cover the second cache's latency of %.3g",
@@ -182,6 +182,8 @@ bj_status bj_tune_make_model(const bj_tune_machine *machine, bj_tune_model *mode
     model->nr = model->columns;
     model->kr = bj_tune_choose_unroll(model->rows, model->columns, 0);
     explain_tile(machine, model, model);
+    if (machine->registers_named)
+        reason(model, "%u registers: what the compiler names; no spill was seen that costs", machine->registers);
     model->block = bj_tune_cache_block_2012(machine->l1_bytes, element, machine->line_bytes, 4);
     choose_blocks(machine, model);
     size_t registers = machine->scalars > 0 ? machine->scalars : machine->registers;

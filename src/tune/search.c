@@ -1,11 +1,9 @@
 #include "tune/search.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "platform/library.h"
-#include "tune/verify.h"
 
 /* Kernels in one file: what a compiler translates in some seconds. */
 enum { IN_FILE = 48, FINALISTS = 10, TURNS = BJ_TIMING_KERNELS_MAX - 1 };
@@ -124,40 +122,25 @@ typedef struct {
     void (*take)(void *context, const bj_tune_trial *trial);
 } search;
 
-static bj_status load(const bj_tune_measuring *measuring, const char *library, const char *name, size_t n,
-                      bj_kernel_function **kernel, bj_error *error) {
-    const bj_tune_job *job = measuring->job;
-    bj_tune_kernel plan = {.name = name, .type = job->machine.type, .subtract = job->subtract};
-    bj_any_function *found = NULL;
-    char symbol[BJ_TUNE_NAME_ROOM + 16];
-    snprintf(symbol, sizeof symbol, "%s_timed", name);
-    BJ_TRY(bj_platform_load_function(library, symbol, &found, error));
-    *kernel = (bj_kernel_function *)found;
-    return bj_tune_verify_timed(*kernel, &plan, n, false, error);
-}
-
 /* Some candidates in turns with the model's choice. */
 static bj_status time_some(search *s, const unsigned *kernels, size_t count, bj_error *error) {
-    size_t bytes = s->n * s->n * bj_tune_size_of(s->measuring->job->machine.type);
-    bj_timer_operand operands[3] = {
-        {.name = "a", .bytes = bytes, .direction = BJ_DIRECTION_IN, .residency = BJ_RESIDENT_UNSAID},
-        {.name = "b", .bytes = bytes, .direction = BJ_DIRECTION_IN, .residency = BJ_RESIDENT_UNSAID},
-        {.name = "c", .bytes = bytes, .direction = BJ_DIRECTION_INOUT, .residency = BJ_RESIDENT_UNSAID}};
-    bj_timing timings[BJ_TIMING_KERNELS_MAX];
-    bj_timing_request request = {
-        .kernel_count = count + 1, .n = s->n, .operands = operands, .operand_count = 3, .context = BJ_RESIDENT_WARM};
-    request.kernels[0] = s->model;
+    bj_kernel_function *functions[BJ_TIMING_KERNELS_MAX] = {s->model};
+    double gflops[BJ_TIMING_KERNELS_MAX];
+    bj_tune_request_of_size asked = {.type = s->measuring->job->machine.type,
+                                     .n = s->n,
+                                     .kernels = functions,
+                                     .count = count + 1,
+                                     .residency = BJ_RESIDENT_WARM};
     for (size_t i = 0; i < count; i++)
-        request.kernels[i + 1] = s->functions[kernels[i]];
-    BJ_TRY(bj_timer_time_kernels(s->bench, &request, timings, NULL, error));
-    double work = 2.0 * (double)(s->n * s->n * s->n), model_ns = timings[0].time_ns.value;
+        functions[i + 1] = s->functions[kernels[i]];
+    BJ_TRY(bj_tune_time_products(s->bench, &asked, gflops, error));
     for (size_t i = 0; i <= count; i++) {
-        double time_ns = timings[i].time_ns.value;
-        bj_tune_trial trial = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX, .n = s->n};
-        if (!bj_data_has_value(&timings[i].time_ns) || !(time_ns > 0) || !(model_ns > 0))
+        bj_tune_trial trial = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX,
+                               .n = s->n,
+                               .gflops = gflops[i],
+                               .ratio = gflops[i] / gflops[0]};
+        if (!isfinite(trial.ratio))
             return bj_base_set_error(error, BJ_ERR_FAILED, "a candidate of n = %zu could not be timed", s->n);
-        trial.gflops = work / time_ns;
-        trial.ratio = model_ns / time_ns;
         if (i > 0)
             s->ratios[kernels[i - 1]] = trial.ratio;
         s->take(s->measuring->context, &trial);
@@ -189,11 +172,11 @@ static bj_status time_size(search *s, const bj_tune_objects *objects, unsigned *
     char name[BJ_TUNE_NAME_ROOM], library[PATH_MAX];
     size_t count = list_kernels(job, s->n, candidates, kernels);
     bj_tune_name_kernel(job, s->n, name);
-    BJ_TRY(load(s->measuring, objects->fixed, name, s->n, &s->model, error));
+    BJ_TRY(bj_tune_load_timed(s->measuring, objects->fixed, name, s->n, &s->model, error));
     for (size_t i = 0; i < count; i++) {
         snprintf(library, sizeof library, "%s/kernel%zu.so", s->measuring->build.folder, *number + i / IN_FILE);
         name_candidate(s->n, kernels[i], name);
-        BJ_TRY(load(s->measuring, library, name, s->n, &s->functions[kernels[i]], error));
+        BJ_TRY(bj_tune_load_timed(s->measuring, library, name, s->n, &s->functions[kernels[i]], error));
     }
     *number += (unsigned)((count + IN_FILE - 1) / IN_FILE);
     for (size_t i = 0; i < count; i += TURNS)
@@ -219,8 +202,7 @@ bj_status bj_tune_time_candidates(const bj_tune_measuring *measuring, const bj_t
             measuring->say(measuring->context, what);
         status = time_size(s, objects, &first, error);
     }
-    if (s->bench != NULL)
-        bj_timer_close_bench(s->bench);
+    bj_timer_close_bench(s->bench);
     free(s);
     return status;
 }

@@ -53,9 +53,10 @@ static double stream_cycles(const bj_tune_machine *machine, size_t rows, bool st
 }
 
 static double tile_cycles(const bj_tune_machine *machine, size_t rows, size_t columns, size_t k, bool streams) {
-    double loads = BJ_TUNE_LOAD_SHARE * (double)(rows + columns) / machine->loads_per_cycle;
+    double loads = (double)(rows + columns) / machine->loads_per_cycle;
     double step = bj_tune_step_cycles(machine, (unsigned)rows, (unsigned)columns);
-    return (double)k * (fmax(step, stream_cycles(machine, rows, streams)) + loads) +
+    double lines = stream_cycles(machine, rows, streams);
+    return (double)k * (fmax(step, lines) + BJ_TUNE_LOAD_SHARE * (loads + lines)) +
            exposed_cycles(machine, rows * columns);
 }
 

@@ -41,7 +41,7 @@ MAY_INCLUDE = {
               "probes/kit/estimate.h"],
     "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
     "diagnose": ["base/", "data/", "stats/", "profile/", "machine/machine.h", "probes/kit/estimate.h"],
-    "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "bj_build.h",
+    "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h", "blackjack/regions.h"],
     # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
     "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],

@@ -67,6 +67,15 @@ any_browser() {
     has chromium || has chromium-browser || has google-chrome
 }
 
+# By the loader's list, which needs no compiler; it is not in everybody's PATH.
+has_library() {
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "$1"
+}
+
+has_header() {
+    printf '#include <%s>\n' "$1" | cc -E -
+}
+
 library() {
     pkg-config --exists "$1"
 }
@@ -111,6 +120,11 @@ probe() {
         need python3 "Python 3" has python3
         need likwid "likwid-bench" has likwid-bench
         need lmbench "lmbench (lat_mem_rd, bw_mem)" has_lmbench
+        # What tuned kernels are compared with.
+        need "libopenblas-dev" "OpenBLAS" has_library libopenblas.so.0
+        need "libblis-dev" "BLIS" has_library libblis.so.4
+        need "libatlas-base-dev" "ATLAS" has_library libcblas.so.3
+        need "libxsmm-dev" "LIBXSMM with its headers" has_header libxsmm.h
         ;;
     mpi) # what is tested with Open MPI and MPICH where they are there
         need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler

@@ -40,32 +40,49 @@ static void transpose_blocked(const double *from, double *to, size_t n, size_t b
 }
 
 typedef struct {
-    size_t line_bytes, l1_bytes, page_bytes, tlb_entries;
+    size_t line_bytes, l1_bytes, l1_ways, page_bytes, tlb_entries;
     int measured; /* how many of them the profile knew; the others are defaults */
 } machine;
 
+/* How many rows that are so far apart find places of their own in the first level: a way of it has room for rows that
+ * begin at different places of it, and there are so many ways. */
+static size_t count_row_places(const machine *m, size_t row_bytes) {
+    /* A measured size is a little off, and the places of a way are a power of two. */
+    size_t way_bytes = m->line_bytes;
+    while (way_bytes * 3 / 2 < m->l1_bytes / m->l1_ways)
+        way_bytes *= 2;
+    size_t a = way_bytes, b = row_bytes;
+    while (b > 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return m->l1_ways * (a > 0 ? way_bytes / a : 1);
+}
+
 /* The block that is read must stay in the first level, in whole lines; the one that is written is gone through once,
  * line after line, and need not. Each row of a block is a page of its own once rows are that long: no more of them than
- * the TLB holds, one kept for what is written. */
+ * the TLB holds, one kept for what is written. Nor more than find places of their own: rows that are a power of two
+ * apart share theirs. */
 static size_t choose_block(const machine *m, size_t n) {
-    size_t per_line = m->line_bytes / sizeof(double), block = per_line;
-    size_t most_rows = n * sizeof(double) >= m->page_bytes ? m->tlb_entries - 1 : n;
-    while (block + per_line <= most_rows && (block + per_line) * (block + per_line) * sizeof(double) <= m->l1_bytes)
-        block += per_line;
-    return block;
+    bj_lib_core core = {.struct_size = sizeof core, .element_bytes = sizeof(double), .line_bytes = m->line_bytes};
+    bj_lib_footprint footprint = {.squares = 1, .multiple = m->line_bytes / sizeof(double)};
+    size_t places = count_row_places(m, n * sizeof(double)), pages = m->tlb_entries - 1;
+    footprint.most = n * sizeof(double) >= m->page_bytes && pages < places ? pages : places;
+    size_t block = bj_lib_fit_block(&core, m->l1_bytes, &footprint);
+    return block > 0 ? block : footprint.multiple;
 }
 
 /* Each number has a default for the case that the profile does not know it well enough. */
 static machine ask_profile(void) {
-    const machine usual = {.line_bytes = 64, .l1_bytes = 32768, .page_bytes = 4096, .tlb_entries = 64};
+    const machine usual = {.line_bytes = 64, .l1_bytes = 32768, .l1_ways = 8, .page_bytes = 4096, .tlb_entries = 64};
     machine m = usual;
     const struct {
         const char *key;
         size_t *value;
     } wanted[] = {
-        {"cache.line_bytes", &m.line_bytes},
-        {"cache.L1.size_bytes", &m.l1_bytes},
-        {"page.size_bytes", &m.page_bytes},
+        {"cache.line_bytes", &m.line_bytes},    {"cache.L1.size_bytes", &m.l1_bytes},
+        {"cache.L1.associativity", &m.l1_ways}, {"page.size_bytes", &m.page_bytes},
         {"tlb.L1.entries", &m.tlb_entries},
     };
     bj_lib_profile *profile;
@@ -83,7 +100,7 @@ static machine ask_profile(void) {
     bj_lib_close_profile(profile);
     printf("first level %zu bytes, line %zu, %zu pages of %zu\n", m.l1_bytes, m.line_bytes, m.tlb_entries,
            m.page_bytes);
-    return m.line_bytes >= sizeof(double) && m.tlb_entries > 1 ? m : usual;
+    return m.line_bytes >= sizeof(double) && m.l1_ways > 0 && m.tlb_entries > 1 ? m : usual;
 }
 
 enum { MOST_BLOCKS = 64 };

@@ -284,6 +284,68 @@ BJ_LIB_API bj_lib_result bj_lib_tune_kernel(bj_lib_timer *timer, bj_lib_kernel *
                                             const bj_lib_timing_options *options, size_t finalists, size_t *best,
                                             bj_lib_candidate *seen, bj_lib_error *error);
 
+/* ---- blocks by arithmetic: what `blackjack tune` is made of, for kernels of your own (docs/tuning.md). Cycles are
+ * additions of 32-bit integers, which take one on most machines. */
+
+/* Set to zero, then struct_size = sizeof it. */
+typedef struct {
+    size_t struct_size;
+    const char *type;      /* "float", "double"; NULL: double */
+    unsigned vector_bytes; /* widest that your compiler's flags allow; 0: as wide as pays; of one element: no vectors */
+    unsigned registers;    /* that its instruction set names; 0: as many as were found */
+    bool separate;         /* it has no multiply-add: a product and a sum instead */
+} bj_lib_core_options;
+
+/* One core, as a loop sees it; set struct_size before. Fields may be changed: a core that nobody measured will do. */
+typedef struct {
+    size_t struct_size;
+    size_t element_bytes;
+    unsigned lanes, registers; /* of a vector; vectors that live in registers at once */
+    double latency, per_cycle; /* of a multiply-add, vectors of them started */
+    double loads_per_cycle, stores_per_cycle;
+    size_t l1_bytes, l2_bytes, line_bytes; /* l2_bytes 0: not known */
+    double l2_latency;                     /* in cycles; 0: not known */
+} bj_lib_core;
+
+/* From the probes vector, op, live, cache and line. BJ_LIB_ERR_UNANSWERED names the first answer that is missing and
+ * the probe that gives it; *core is zero then but for its size. */
+BJ_LIB_API bj_lib_result bj_lib_read_core(const bj_lib_profile *profile, const bj_lib_core_options *options,
+                                          bj_lib_core *core, bj_lib_error *error);
+
+/* What one turn of a loop does with vectors. */
+typedef struct {
+    double arithmetic; /* multiply-adds, or what costs as much */
+    double loads, stores;
+    double chain; /* operations of which each waits for the one before, from turn to turn; 0: none */
+} bj_lib_loop;
+
+/* Cycles of a turn with operands in the first cache: the slowest of what can be started and of what must be waited for.
+ * NaN: the core has no throughputs. */
+BJ_LIB_API double bj_lib_loop_cycles(const bj_lib_core *core, const bj_lib_loop *loop);
+/* Independent sums that hide the latency of a multiply-add. */
+BJ_LIB_API size_t bj_lib_least_sums(const bj_lib_core *core);
+/* Steps of so many cycles that pass while something comes from the second cache: how far ahead to ask for it. 0: its
+ * latency is not known. */
+BJ_LIB_API size_t bj_lib_steps_ahead(const bj_lib_core *core, double step_cycles);
+/* The tile of a matrix product with the fewest cycles a multiply-add, in vectors by columns. BJ_LIB_ERR_USAGE: the
+ * registers hold none, or the core has no throughputs. */
+BJ_LIB_API bj_lib_result bj_lib_fit_tile(const bj_lib_core *core, unsigned *rows, unsigned *columns,
+                                         bj_lib_error *error);
+
+/* What must stay in a cache while a block of n x n is worked on, in elements. */
+typedef struct {
+    size_t squares;  /* blocks of n * n */
+    size_t rows;     /* rows or columns of n */
+    size_t strided;  /* rows of n of which each element is in a line of its own */
+    size_t multiple; /* that n must be of; 0: any */
+    size_t most;     /* of n, for a reason of its own, such as pages; 0: none */
+} bj_lib_footprint;
+
+/* The largest n of which all fits into so many bytes of a cache; 0: none does. */
+BJ_LIB_API size_t bj_lib_fit_block(const bj_lib_core *core, size_t cache_bytes, const bj_lib_footprint *footprint);
+/* The block of 2012 (section 6 of the paper): m and n of the largest share of arithmetic with mn + m + n <= places. */
+BJ_LIB_API void bj_lib_fit_2012(size_t places, unsigned *m, unsigned *n);
+
 #ifdef __cplusplus
 }
 #endif

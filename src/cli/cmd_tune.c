@@ -15,6 +15,8 @@
 #define COMPILER "cc -O3 -march=native"
 /* Of silence of the child that times: a size takes some seconds for each kernel and context. */
 #define SILENCE_SECONDS 300.0
+/* Numbers of objects in the folder: lower ones are the kernels' and the libraries'. */
+#define FIRST_CANDIDATE 100u
 
 /* ---- what is asked for */
 
@@ -52,6 +54,11 @@ static bj_status read_request(const bj_cli_arguments *arguments, bj_cli_tuning *
     *type = asked != NULL && strcmp(asked, "float") == 0 ? BJ_TUNE_FLOAT : BJ_TUNE_DOUBLE;
     tuning->compiler = compiler != NULL ? compiler : COMPILER;
     tuning->quiet = bj_cli_is_given(arguments, "quiet");
+    if (bj_cli_is_given(arguments, "search")) {
+        tuning->search = calloc(1, sizeof *tuning->search);
+        if (tuning->search == NULL)
+            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the search");
+    }
     return read_sizes(sizes != NULL ? sizes : "8,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128", &tuning->job,
                       error);
 }
@@ -82,7 +89,7 @@ static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_t
 
 /* ---- timing, in a child: kernels and libraries of others may crash or exit */
 
-typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_PEERS, NEWS_FAILED } news_kind;
+typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_TRIAL, NEWS_POINT, NEWS_PEERS, NEWS_FAILED } news_kind;
 
 typedef struct {
     news_kind kind;
@@ -91,6 +98,8 @@ typedef struct {
     char text[120];
     bj_error error;
     bj_tune_result result;
+    bj_tune_trial trial;
+    bj_tune_point point;
     size_t peer_count;
     char peers[BJ_TUNE_PEERS_MAX][40];
 } news;
@@ -120,6 +129,18 @@ static void tell_result(void *context, size_t index, const bj_tune_result *resul
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
+static void tell_trial(void *context, const bj_tune_trial *trial) {
+    const session *s = context;
+    news message = {.kind = NEWS_TRIAL, .trial = *trial};
+    bj_platform_tell_parent(s->parent, &message, sizeof message);
+}
+
+static void tell_point(void *context, const bj_tune_point *point) {
+    const session *s = context;
+    news message = {.kind = NEWS_POINT, .point = *point};
+    bj_platform_tell_parent(s->parent, &message, sizeof message);
+}
+
 static void work(void *context, int parent) {
     session *s = context;
     bj_tune_peers peers;
@@ -129,6 +150,11 @@ static void work(void *context, int parent) {
     s->measuring.take = tell_result;
     s->measuring.context = s;
     message.status = bj_tune_measure(&s->measuring, s->objects, &peers, &message.error);
+    if (message.status == BJ_OK)
+        message.status = bj_tune_time_points(&s->measuring, s->objects, tell_point, &message.error);
+    if (message.status == BJ_OK && s->tuning->search != NULL)
+        message.status =
+            bj_tune_time_candidates(&s->measuring, s->objects, FIRST_CANDIDATE, tell_trial, &message.error);
     if (message.status != BJ_OK)
         message.kind = NEWS_FAILED;
     message.peer_count = peers.count;
@@ -150,6 +176,10 @@ static void take(void *context, const void *bytes, size_t count) {
     } else if (message.kind == NEWS_RESULT) {
         s->tuning->results[message.index] = message.result;
         s->tuning->result_count = message.index + 1;
+    } else if (message.kind == NEWS_TRIAL && s->tuning->search != NULL) {
+        bj_cli_note_trial(s->tuning, &message.trial);
+    } else if (message.kind == NEWS_POINT && s->tuning->point_count < BJ_TUNE_POINTS_MAX) {
+        s->tuning->points[s->tuning->point_count++] = message.point;
     } else if (message.kind == NEWS_PEERS) {
         s->tuning->peer_count = message.peer_count;
         memcpy(s->tuning->peers, message.peers, sizeof message.peers);
@@ -184,6 +214,12 @@ static bj_status measure(session *s, bj_error *error) {
 
 /* ---- all of it */
 
+static void say_step(void *context, const char *what) {
+    const session *s = context;
+    if (!s->tuning->quiet)
+        bj_cli_complain("%s", what);
+}
+
 static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, bj_tune_type type, const char *folder,
                       bj_error *error) {
     const char *against[BJ_TUNE_PEERS_MAX], *out = bj_cli_find_value(arguments, "output");
@@ -204,6 +240,12 @@ static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, 
                         &s.measuring.caches, error));
     BJ_TRY(bj_tune_make_model(&tuning->job.machine, &tuning->job.model, error));
     BJ_TRY(bj_tune_build_objects(&s.measuring, &objects, error));
+    if (tuning->search != NULL) {
+        bj_tune_measuring told = s.measuring;
+        told.say = say_step;
+        told.context = &s;
+        BJ_TRY(bj_tune_build_candidates(&told, FIRST_CANDIDATE, error));
+    }
     BJ_TRY(measure(&s, error));
     /* Only what was verified is handed out. */
     return out != NULL ? bj_tune_write_folder(out, &tuning->job, tuning->compiler, error) : BJ_OK;
@@ -227,6 +269,8 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK)
         status = bj_cli_print_tuning(tuning, bj_cli_is_given(arguments, "json"), &error);
     free(folder);
+    if (tuning != NULL)
+        free(tuning->search);
     free(tuning);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }
@@ -237,6 +281,8 @@ static const bj_cli_option options[] = {
     {"cc", 0, "COMMAND", "compiler and its flags (default '" COMPILER "')"},
     {"against", 0, "LIBRARY.so", "a library with CBLAS to compare with, besides those that are found; may be repeated"},
     {"sizes", 0, "LIST", "sizes that get a kernel of their own and are timed (default 8,16,...,128)"},
+    {"search", 0, NULL,
+     "time every block, unrolling and packing too, and compare the model's choice with the best; takes minutes"},
     {"json", 0, NULL, "JSON, for programs (format blackjack-tuning/1)"},
     {"quiet", 'q', NULL, "no progress and no remarks on standard error"},
 };
@@ -244,7 +290,7 @@ static const bj_cli_option options[] = {
 const bj_cli_command bj_cli_command_tune = {
     .name = "tune",
     .synopsis = "gemm|schur [PROFILE] [-o FOLDER] [--type double|float] [--cc COMMAND]\n"
-                "[--against LIBRARY.so]... [--sizes LIST] [--json] [--quiet]",
+                "[--against LIBRARY.so]... [--sizes LIST] [--search] [--json] [--quiet]",
     .summary = "From a profile to a fast matrix kernel, without search",
     .details = "gemm is C += A*B, schur is C -= A*B. A model turns the measured answers into blocks, each with its\n"
                "reason; kernels are written in plain C, one for any size and one for each of the sizes, compiled,\n"

@@ -53,11 +53,46 @@ static json_t *make_result(const bj_cli_tuning *tuning, const bj_tune_result *re
     return object;
 }
 
+static size_t find_knee(const bj_cli_tuning *tuning) {
+    return bj_tune_find_knee(tuning->points, tuning->point_count, tuning->job.model.block_2012);
+}
+
+static json_t *make_figure(const bj_cli_tuning *tuning) {
+    json_t *object = json_object(), *points = json_array();
+    size_t knee = find_knee(tuning);
+    for (size_t i = 0; i < tuning->point_count; i++) {
+        json_t *point = json_object();
+        json_object_set_new(point, "n", json_integer((json_int_t)tuning->points[i].n));
+        json_object_set_new(point, "gflops", number(tuning->points[i].gflops));
+        json_array_append_new(points, point);
+    }
+    json_object_set_new(object, "model_size", json_integer((json_int_t)tuning->job.model.block_2012));
+    json_object_set_new(object, "knee", knee > 0 ? json_integer((json_int_t)knee) : json_null());
+    json_object_set_new(object, "points", points);
+    return object;
+}
+
+static void print_figure(const bj_cli_tuning *tuning) {
+    size_t knee = find_knee(tuning);
+    puts("\nThe kernel of 2012, unpacked and blocked for registers alone, over n (figure 12), warm, Gflop/s");
+    for (size_t i = 0; i < tuning->point_count; i++)
+        printf("%6zu %9.2f%s\n", tuning->points[i].n, tuning->points[i].gflops,
+               tuning->points[i].n == tuning->job.model.block_2012 ? "  the model's size"
+               : knee > 0 && tuning->points[i].n == knee           ? "  knee"
+                                                                   : "");
+    if (knee > 0)
+        printf("Speed falls for good beyond n = %zu; the model's size is %zu.\n", knee, tuning->job.model.block_2012);
+    else
+        printf("The model's size is %zu, but speed does not fall for good: the next cache keeps up with this kernel.\n",
+               tuning->job.model.block_2012);
+}
+
 static bj_status print_json(const bj_cli_tuning *tuning, bj_error *error) {
     json_t *root = json_object(), *inputs = json_object(), *results = json_array();
     json_object_set_new(root, "format", json_string("blackjack-tuning/1"));
     json_object_set_new(root, "operation", json_string(tuning->job.name));
     json_object_set_new(root, "type", json_string(bj_tune_name_type(tuning->job.machine.type)));
+    json_object_set_new(root, "compiler", json_string(tuning->compiler));
     for (size_t i = 0; i < tuning->inputs.count; i++)
         json_object_set_new(inputs, tuning->inputs.items[i].key, json_real(tuning->inputs.items[i].value));
     json_object_set_new(root, "inputs", inputs);
@@ -65,6 +100,9 @@ static bj_status print_json(const bj_cli_tuning *tuning, bj_error *error) {
     for (size_t i = 0; i < tuning->result_count; i++)
         json_array_append_new(results, make_result(tuning, &tuning->results[i]));
     json_object_set_new(root, "results", results);
+    json_object_set_new(root, "figure_12", make_figure(tuning));
+    if (tuning->search != NULL)
+        json_object_set_new(root, "search", bj_cli_make_search(tuning));
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);
     if (text == NULL)
@@ -100,5 +138,8 @@ bj_status bj_cli_print_tuning(const bj_cli_tuning *tuning, bool json, bj_error *
         printf("  %s\n", model->reasons[i]);
     print_table(tuning, BJ_TUNE_WARM, "Warm");
     print_table(tuning, BJ_TUNE_COLD, "Cold");
+    print_figure(tuning);
+    if (tuning->search != NULL)
+        bj_cli_print_search(tuning);
     return BJ_OK;
 }

@@ -19,8 +19,8 @@ typedef struct {
     unsigned unroll;                             /* steps of k in the loop; 0: as the model has it for each tile */
     bj_tune_order order;
     size_t kc, mc, pack_from; /* pack_from 0: A is never packed; for one size: any other number packs it */
-    /* Rows of the tile where a column has so many vectors. */
-    unsigned char rows_for[17];
+    /* The tile at most where a column has so many vectors. */
+    unsigned char rows_for[17], columns_for[17];
 } bj_tune_kernel;
 
 bj_tune_kernel bj_tune_plan_general(const bj_tune_machine *machine, const bj_tune_model *model, bool subtract);

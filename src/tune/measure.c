@@ -113,31 +113,48 @@ static bj_status verify_shapes(const session *s, bj_error *error) {
     return bj_tune_verify_general(found, &kernel, error);
 }
 
-static bj_status time_size(session *s, size_t index, bj_error *error) {
-    const bj_tune_job *job = s->measuring->job;
-    size_t n = job->sizes[index], bytes = n * n * bj_tune_size_of(job->machine.type);
-    const int residencies[BJ_TUNE_CONTEXTS] = {BJ_RESIDENT_WARM, BJ_RESIDENT_COLD};
+bj_status bj_tune_load_timed(const bj_tune_measuring *measuring, const char *library, const char *name, size_t n,
+                             bj_kernel_function **kernel, bj_error *error) {
+    const bj_tune_job *job = measuring->job;
+    bj_tune_kernel plan = {.name = name, .type = job->machine.type, .subtract = job->subtract};
+    char symbol[BJ_TUNE_NAME_ROOM + 16];
+    snprintf(symbol, sizeof symbol, "%.40s_timed", name);
+    BJ_TRY(load(library, symbol, kernel, error));
+    return bj_tune_verify_timed(*kernel, &plan, n, false, error);
+}
+
+bj_status bj_tune_time_products(bj_timer_bench *bench, const bj_tune_request_of_size *asked, double *gflops,
+                                bj_error *error) {
+    size_t n = asked->n, bytes = n * n * bj_tune_size_of(asked->type);
     bj_timer_operand operands[3] = {
         {.name = "a", .bytes = bytes, .direction = BJ_DIRECTION_IN, .residency = BJ_RESIDENT_UNSAID},
         {.name = "b", .bytes = bytes, .direction = BJ_DIRECTION_IN, .residency = BJ_RESIDENT_UNSAID},
         {.name = "c", .bytes = bytes, .direction = BJ_DIRECTION_INOUT, .residency = BJ_RESIDENT_UNSAID}};
-    bj_tune_result result = {.n = n};
+    bj_timing timings[BJ_TIMING_KERNELS_MAX];
+    bj_timing_request request = {
+        .kernel_count = asked->count, .n = n, .operands = operands, .operand_count = 3, .context = asked->residency};
+    memcpy(request.kernels, asked->kernels, asked->count * sizeof asked->kernels[0]);
+    BJ_TRY(bj_timer_time_kernels(bench, &request, timings, NULL, error));
+    for (size_t k = 0; k < asked->count; k++) {
+        const bj_answer *time_ns = &timings[k].time_ns;
+        bool known = bj_data_has_value(time_ns) && time_ns->value > 0;
+        gflops[k] = known ? 2.0 * (double)(n * n * n) / time_ns->value : NAN;
+    }
+    return BJ_OK;
+}
+
+static bj_status time_size(session *s, size_t index, bj_error *error) {
+    const bj_tune_job *job = s->measuring->job;
+    const int residencies[BJ_TUNE_CONTEXTS] = {BJ_RESIDENT_WARM, BJ_RESIDENT_COLD};
+    bj_tune_result result = {.n = job->sizes[index]};
+    bj_tune_request_of_size asked = {
+        .type = job->machine.type, .n = result.n, .kernels = s->kernels, .count = s->kernel_count};
     for (size_t c = 0; c < BJ_TUNE_CONTEXTS; c++) {
-        bj_timing timings[BJ_TIMING_KERNELS_MAX];
-        bj_timing_request request = {.kernel_count = s->kernel_count,
-                                     .n = n,
-                                     .operands = operands,
-                                     .operand_count = 3,
-                                     .context = residencies[c]};
         for (size_t k = 0; k < BJ_TUNE_PEERS + BJ_TUNE_PEERS_MAX; k++)
             result.gflops[c][k] = NAN;
-        if (!s->measuring->contexts[c])
-            continue;
-        memcpy(request.kernels, s->kernels, s->kernel_count * sizeof s->kernels[0]);
-        BJ_TRY(bj_timer_time_kernels(s->bench, &request, timings, NULL, error));
-        for (size_t k = 0; k < s->kernel_count; k++)
-            if (bj_data_has_value(&timings[k].time_ns) && timings[k].time_ns.value > 0)
-                result.gflops[c][k] = 2.0 * (double)(n * n * n) / timings[k].time_ns.value;
+        asked.residency = residencies[c];
+        if (s->measuring->contexts[c])
+            BJ_TRY(bj_tune_time_products(s->bench, &asked, result.gflops[c], error));
     }
     s->measuring->take(s->measuring->context, index, &result);
     return BJ_OK;

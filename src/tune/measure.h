@@ -41,3 +41,19 @@ bj_status bj_tune_measure(const bj_tune_measuring *measuring, const bj_tune_obje
 /* One source, compiled to a shared object; its path goes to library[256]. */
 bj_status bj_tune_build_one(const bj_timer_build *build, const char *file, unsigned number, const char *symbol,
                             const char *text, size_t length, char *library, bj_error *error) BJ_WARN_UNUSED;
+/* NAME_timed of an object, compared with a plain computation. */
+bj_status bj_tune_load_timed(const bj_tune_measuring *measuring, const char *library, const char *name, size_t n,
+                             bj_kernel_function **kernel, bj_error *error) BJ_WARN_UNUSED;
+
+/* Products of one size by some kernels, in turns; at most BJ_TIMING_KERNELS_MAX. */
+typedef struct {
+    bj_tune_type type;
+    size_t n;
+    bj_kernel_function *const *kernels;
+    size_t count;
+    int residency;
+} bj_tune_request_of_size;
+
+/* gflops[]: NaN where no time was found. */
+bj_status bj_tune_time_products(bj_timer_bench *bench, const bj_tune_request_of_size *asked, double *gflops,
+                                bj_error *error) BJ_WARN_UNUSED;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tune/parts.h"
 #include "tune/tune_constants.h"
 
 size_t bj_tune_size_of(bj_tune_type type) {
@@ -16,9 +17,8 @@ const char *bj_tune_name_type(bj_tune_type type) {
 }
 
 double bj_tune_step_cycles(const bj_tune_machine *machine, unsigned rows, unsigned columns) {
-    double arithmetic = rows * columns / machine->fma_per_cycle;
-    double loads = (rows + columns) / machine->loads_per_cycle;
-    return fmax(fmax(arithmetic, loads), machine->fma_latency);
+    return bj_tune_loop_cycles(machine,
+                               &(bj_tune_loop){.arithmetic = rows * columns, .loads = rows + columns, .chain = 1});
 }
 
 /* Registers besides sums and a column of A. */
@@ -37,11 +37,27 @@ unsigned bj_tune_most_columns(const bj_tune_machine *machine, unsigned rows) {
     return columns;
 }
 
-static double tile_cycles(const bj_tune_machine *machine, size_t rows, size_t columns, size_t k) {
-    double moves = (double)(rows * columns) * (1 / machine->loads_per_cycle + 1 / machine->stores_per_cycle);
-    double loads = BJ_TUNE_LOAD_SHARE * (double)(rows + columns) / machine->loads_per_cycle;
-    double step = bj_tune_step_cycles(machine, (unsigned)rows, (unsigned)columns) + loads;
-    return (double)k * step + moves + BJ_TUNE_TILE_CYCLES;
+/* Loads and stores of C by themselves. Those of a tile that leaves as many registers as it has sums overlap with the
+ * arithmetic of the tiles before and behind it. */
+static double exposed_cycles(const bj_tune_machine *machine, size_t sums) {
+    double moves = (double)sums * (1 / machine->loads_per_cycle + 1 / machine->stores_per_cycle);
+    return BJ_TUNE_TILE_CYCLES + (2 * sums > machine->registers ? moves : 0);
+}
+
+/* Cycles in which the lines of one column of A come from the next cache, where the first does not keep A. */
+static double stream_cycles(const bj_tune_machine *machine, size_t rows, bool streams) {
+    double bytes = (double)(rows * machine->lanes * bj_tune_size_of(machine->type));
+    if (!streams || machine->line_bytes == 0)
+        return 0;
+    return ceil(bytes / (double)machine->line_bytes) * machine->l2_latency / BJ_TUNE_LINES_AT_ONCE;
+}
+
+static double tile_cycles(const bj_tune_machine *machine, size_t rows, size_t columns, size_t k, bool streams) {
+    double loads = (double)(rows + columns) / machine->loads_per_cycle;
+    double step = bj_tune_step_cycles(machine, (unsigned)rows, (unsigned)columns);
+    double lines = stream_cycles(machine, rows, streams);
+    return (double)k * (fmax(step, lines) + BJ_TUNE_LOAD_SHARE * (loads + lines)) +
+           exposed_cycles(machine, rows * columns);
 }
 
 double bj_tune_update_cycles(const bj_tune_machine *machine, size_t row_vectors, size_t columns, size_t k,
@@ -51,13 +67,14 @@ double bj_tune_update_cycles(const bj_tune_machine *machine, size_t row_vectors,
     /* Blocks differ by one at most: so many have the larger size, the others the smaller one. */
     size_t down = (row_vectors + rows - 1) / rows, across = (columns + most_columns - 1) / most_columns;
     size_t r = row_vectors / down, c = columns / across, tall = row_vectors % down, wide = columns % across;
-    double sum = (double)((down - tall) * (across - wide)) * tile_cycles(machine, r, c, k);
+    bool streams = row_vectors * machine->lanes * k * bj_tune_size_of(machine->type) > machine->l1_bytes;
+    double sum = (double)((down - tall) * (across - wide)) * tile_cycles(machine, r, c, k, streams);
     if (tall > 0)
-        sum += (double)(tall * (across - wide)) * tile_cycles(machine, r + 1, c, k);
+        sum += (double)(tall * (across - wide)) * tile_cycles(machine, r + 1, c, k, streams);
     if (wide > 0)
-        sum += (double)((down - tall) * wide) * tile_cycles(machine, r, c + 1, k);
+        sum += (double)((down - tall) * wide) * tile_cycles(machine, r, c + 1, k, streams);
     if (tall > 0 && wide > 0)
-        sum += (double)(tall * wide) * tile_cycles(machine, r + 1, c + 1, k);
+        sum += (double)(tall * wide) * tile_cycles(machine, r + 1, c + 1, k, streams);
     return sum;
 }
 
@@ -146,7 +163,7 @@ static void choose_blocks(const bj_tune_machine *machine, bj_tune_model *model) 
            "more than it saves",
            model->pack_from);
     double step = bj_tune_step_cycles(machine, model->rows, model->columns);
-    size_t steps = machine->l2_latency > 0 ? (size_t)ceil(machine->l2_latency / step) : 0;
+    size_t steps = bj_tune_steps_ahead(machine, step);
     model->prefetch_bytes = steps * model->mr * element;
     if (steps > 0)
         reason(model, "prefetch %zu bytes ahead: %zu steps of %.3g cycles cover the second cache's latency of %.3g",
@@ -166,6 +183,8 @@ bj_status bj_tune_make_model(const bj_tune_machine *machine, bj_tune_model *mode
     model->nr = model->columns;
     model->kr = bj_tune_choose_unroll(model->rows, model->columns, 0);
     explain_tile(machine, model, model);
+    if (machine->registers_named)
+        reason(model, "%u registers: what the compiler names; no spill was seen that costs", machine->registers);
     model->block = bj_tune_cache_block_2012(machine->l1_bytes, element, machine->line_bytes, 4);
     choose_blocks(machine, model);
     size_t registers = machine->scalars > 0 ? machine->scalars : machine->registers;

@@ -27,6 +27,7 @@ typedef struct {
     bj_tune_type type;
     unsigned lanes;          /* of a vector */
     unsigned registers;      /* vectors that live in registers at once */
+    bool registers_named;    /* that the compiler names: the probe could not tell */
     unsigned scalars;        /* plain variables that do; 0: unknown */
     double fma_latency;      /* of a multiply-add, or of product and sum where the compiler has none */
     double fma_per_cycle;    /* that can be started */

@@ -1,5 +1,6 @@
 /* Section 6 of the paper of 2012: blocks from the number of registers, or of values in the first cache. */
 #include "tune/model.h"
+#include "tune/parts.h"
 
 /* The share of arithmetic in all operations grows with this: products by values moved. */
 static double reuse(size_t m, size_t n, size_t k) {
@@ -46,12 +47,11 @@ bj_tune_block bj_tune_practical_2012(size_t registers) {
 }
 
 size_t bj_tune_cache_block_2012(size_t cache_bytes, size_t element_bytes, size_t line_bytes, size_t multiple) {
-    if (element_bytes == 0 || multiple == 0)
-        return 0;
-    size_t places = cache_bytes / element_bytes, line = line_bytes / element_bytes, found = 0;
-    if (line == 0)
-        line = 1;
-    for (size_t n = multiple; n <= places && n * n + n + line * n <= places; n += multiple)
-        found = n;
-    return found;
+    bj_tune_footprint footprint = {.element_bytes = element_bytes,
+                                   .line_bytes = line_bytes,
+                                   .squares = 1,
+                                   .rows = 1,
+                                   .strided = 1,
+                                   .multiple = multiple};
+    return multiple > 0 ? bj_tune_fit_block(cache_bytes, &footprint) : 0;
 }

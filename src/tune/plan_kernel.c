@@ -3,6 +3,10 @@
 
 #include "tune/kernel_text.h"
 
+static unsigned most(unsigned a, unsigned b) {
+    return a > b ? a : b;
+}
+
 bj_tune_kernel bj_tune_plan_general(const bj_tune_machine *machine, const bj_tune_model *model, bool subtract) {
     bj_tune_kernel kernel = {.type = machine->type,
                              .subtract = subtract,
@@ -12,16 +16,20 @@ bj_tune_kernel bj_tune_plan_general(const bj_tune_machine *machine, const bj_tun
                              .kc = model->kc,
                              .mc = model->mc,
                              .pack_from = model->pack_from};
-    kernel.rows_for[0] = 1;
     for (unsigned v = 1; v < sizeof kernel.rows_for; v++) {
         unsigned columns;
         size_t n = (size_t)v * machine->lanes;
         kernel.rows_for[v] = (unsigned char)bj_tune_choose_rows(machine, v, n, n, &columns);
-        if (kernel.rows_for[v] > kernel.rows)
-            kernel.rows = kernel.rows_for[v];
+        kernel.columns_for[v] = (unsigned char)columns;
     }
+    kernel.rows_for[0] = 1;
+    kernel.columns_for[0] = kernel.columns_for[1];
+    /* Blocks of rows that are left over have the columns of the others. */
+    for (unsigned v = 0; v < sizeof kernel.rows_for; v++)
+        for (unsigned r = 1; r <= kernel.rows_for[v]; r++)
+            kernel.most_columns[r] = most(kernel.most_columns[r], kernel.columns_for[v]);
     for (unsigned r = 1; r <= kernel.rows; r++)
-        kernel.most_columns[r] = bj_tune_most_columns(machine, r);
+        kernel.most_columns[r] = most(kernel.most_columns[r], kernel.columns);
     return kernel;
 }
 
@@ -44,6 +52,7 @@ bj_tune_kernel bj_tune_plan_2012(const bj_tune_model *model, bj_tune_type type, 
     for (unsigned r = 1; r <= kernel.rows; r++)
         kernel.most_columns[r] = kernel.columns;
     memset(kernel.rows_for, (int)kernel.rows, sizeof kernel.rows_for);
+    memset(kernel.columns_for, (int)kernel.columns, sizeof kernel.columns_for);
     return kernel;
 }
 

@@ -55,6 +55,26 @@ static bj_status read_arithmetic(const reader *r, const char *type, bj_tune_mach
     return BJ_OK;
 }
 
+/* Vectors that the probe's build keeps, but no more than this compiler can name. Where the probe saw no spill however
+ * many there were, names are all that limits them. */
+static bj_status read_registers(const reader *r, const char *type, const bj_tune_target *target,
+                                bj_tune_machine *machine) {
+    char key[64];
+    double value;
+    snprintf(key, sizeof key, machine->lanes > 1 ? "live.%sx%u" : "live.%s", type, machine->lanes);
+    const bj_answer *found = bj_data_find_answer(r->answers, key);
+    if (found != NULL && found->status == BJ_ANSWER_UNDETERMINED && target->registers > 0) {
+        machine->registers = target->registers;
+        machine->registers_named = true;
+        return BJ_OK;
+    }
+    BJ_TRY(need(r, key, machine->lanes > 1 ? "vector" : "live", &value));
+    machine->registers = (unsigned)value;
+    if (target->registers > 0 && machine->registers > target->registers)
+        machine->registers = target->registers;
+    return BJ_OK;
+}
+
 static bj_status read_caches(const reader *r, bj_tune_machine *machine) {
     double value;
     BJ_TRY(need(r, "cache.L1.size_bytes", "cache", &value));
@@ -83,12 +103,7 @@ bj_status bj_tune_read_machine(const bj_answers *answers, bj_tune_type type, con
     if (machine->lanes == 0)
         machine->lanes = 1;
     BJ_TRY(read_arithmetic(&r, name, machine));
-    snprintf(key, sizeof key, machine->lanes > 1 ? "live.%sx%u" : "live.%s", name, machine->lanes);
-    BJ_TRY(need(&r, key, machine->lanes > 1 ? "vector" : "live", &value));
-    /* Vectors that the probe's build keeps, but no more than this compiler can name. */
-    machine->registers = (unsigned)value;
-    if (target->registers > 0 && machine->registers > target->registers)
-        machine->registers = target->registers;
+    BJ_TRY(read_registers(&r, name, target, machine));
     snprintf(key, sizeof key, "live.%s", name);
     machine->scalars = look(&r, key, &value) ? (unsigned)value : 0;
     BJ_TRY(need(&r, "op.load.throughput", "vector", &machine->loads_per_cycle));

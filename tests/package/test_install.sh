@@ -77,11 +77,11 @@ fi
 moved=$scratch/moved
 for place in "$prefix" "$moved"; do
     [ "$place" = "$moved" ] && cp -R "$prefix" "$moved"
-    for example in transpose pool pinned; do
+    for example in transpose pool pinned stencil; do
         rm -rf made
         { "$cmake" -S "$source_dir/examples/$example" -B made -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$place" &&
             "$cmake" --build made; } >log 2>&1 || complain "CMake: $example below $place"
-        [ "$example" = transpose ] && arguments="256 1" || arguments=
+        case $example in transpose | stencil) arguments="256 1" ;; *) arguments= ;; esac
         # shellcheck disable=SC2086
         made/$example $arguments >log 2>&1 || complain "CMake: $example does not run"
     done

@@ -400,7 +400,7 @@ const bj_cli_command bj_cli_command_diagnose = {
         "\n"
         "No counters and no rights are needed; a quiet machine and a command that takes some tenths of a second and\n"
         "always does the same work are. '{cpus}' in the command becomes the number of its cores, and so does\n"
-        "OMP_NUM_THREADS. docs/diagnosis.md has the method and how to read it.",
+        "OMP_NUM_THREADS. 'blackjack help run' says what a profile is; without one the caches are measured first.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 0,

@@ -156,9 +156,10 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
     const bj_diagnosis *diagnosis = &d->diagnosis;
     char bytes[24];
     bj_base_format_bytes(d->chip.cache_bytes, bytes, sizeof bytes);
-    printf("%s\non %s: %zu cores of one chip%s, L%d %s shared by %zu, %zu rounds\n", d->program, d->machine,
-           d->chip.count, d->chip.chips > 1 ? " of several" : "", d->chip.cache_level, bytes, d->chip.cache_sharers,
-           d->round_count);
+    printf("%s\non %s: %zu cores of one chip", d->program, d->machine, d->chip.count);
+    if (d->chip.chips > 1)
+        printf(" of %zu", d->chip.chips);
+    printf(", L%d of %s for %zu, %zu rounds\n", d->chip.cache_level, bytes, d->chip.cache_sharers, d->round_count);
     if (d->variant_count > 0)
         print_variants(d);
     print_densities(diagnosis, d->request.strong, d->request.total_cpus == 0);

@@ -141,7 +141,7 @@ goldens: build
 sensitivity:
 	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
 
-# All three formats in turn; what is found stays in build-fuzz, and the executions are printed.
+# All four formats in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:
 	@scripts/deps.sh fuzz
 	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON -DBJ_SANITIZE=ON -DBJ_FUZZ=ON \

@@ -1,3 +1,4 @@
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,24 @@ static bj_status find_profile(session *s, bj_profile *profile, bj_error *error) 
     return measure_profile(s, profile, error);
 }
 
+/* From `memory.streams`: the entry with most cpus. */
+static void read_streams(const bj_answers *answers, bj_cli_diagnosis *d) {
+    const bj_answer *answer = bj_data_find_answer(answers, "memory.streams");
+    d->useful_streams = d->streams_cpus = NAN;
+    if (answer == NULL || !bj_data_has_value(answer) || answer->structured == NULL)
+        return;
+    json_t *list = json_loads(answer->structured, 0, NULL);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        double cpus = json_number_value(json_object_get(json_array_get(list, i), "cpus"));
+        double useful = json_number_value(json_object_get(json_array_get(list, i), "useful_streams"));
+        if (cpus > 0 && useful > 0 && !(cpus <= d->streams_cpus)) {
+            d->streams_cpus = cpus;
+            d->useful_streams = useful;
+        }
+    }
+    json_decref(list);
+}
+
 static bj_status know_machine(session *s, bj_error *error) {
     bj_profile profile;
     bj_profile_init(&profile);
@@ -198,6 +217,7 @@ static bj_status know_machine(session *s, bj_error *error) {
         status = bj_diagnose_find_chip(&profile.answers, s->cpus, s->cpu_count, &s->d->chip, error);
     if (status == BJ_OK)
         bj_diagnose_find_peaks(&profile.answers, s->machine->facts.cpu_count, &s->d->peaks);
+    read_streams(&profile.answers, s->d);
     bj_profile_free(&profile);
     return status;
 }
@@ -380,7 +400,7 @@ const bj_cli_command bj_cli_command_diagnose = {
         "\n"
         "No counters and no rights are needed; a quiet machine and a command that takes some tenths of a second and\n"
         "always does the same work are. '{cpus}' in the command becomes the number of its cores, and so does\n"
-        "OMP_NUM_THREADS. docs/diagnosis.md has the method and how to read it.",
+        "OMP_NUM_THREADS. 'blackjack help run' says what a profile is; without one the caches are measured first.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 0,

@@ -105,6 +105,7 @@ static json_t *make_evidence(const bj_cli_diagnosis *d) {
     json_object_set_new(object, "scattered_gbs", number(diagnosis->scattered_gbs));
     json_object_set_new(object, "null_cost", make_estimate(&diagnosis->null_cost, ""));
     json_object_set_new(object, "achieved", make_achieved(diagnosis));
+    json_object_set_new(object, "useful_streams", number(d->useful_streams));
     json_object_set_new(object, "rounds", json_integer((json_int_t)d->round_count));
     json_object_set_new(object, "support", support);
     return object;

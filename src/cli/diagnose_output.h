@@ -24,7 +24,8 @@ typedef struct {
     bj_cli_variant variants[BJ_CLI_VARIANTS_MOST];
     size_t variant_count, chosen; /* the one that was built last and diagnosed */
     bj_peaks peaks;
-    bool has_work; /* --flops or --bytes */
+    double useful_streams, streams_cpus; /* of the probe streams, with most cpus at work; NaN: not known */
+    bool has_work;                       /* --flops or --bytes */
     bj_peak_work work;
 } bj_cli_diagnosis;
 

@@ -16,7 +16,7 @@ static void print_number(double value, int width, const char *format) {
         printf("%*s", width, "-");
 }
 
-static void print_densities(const bj_diagnosis *diagnosis, bool strong) {
+static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one_chip) {
     bool hits = false;
     for (size_t i = 0; i < diagnosis->density_count; i++)
         hits = hits || isfinite(diagnosis->densities[i].row_hits);
@@ -31,8 +31,12 @@ static void print_densities(const bj_diagnosis *diagnosis, bool strong) {
             printf("  %9.0f%%", 100 * d->row_hits);
         putchar('\n');
     }
-    printf("  %s\n", strong ? "(one copy on all of them, the same work: ideal is time / cores)"
-                            : "(a copy on each, the same work each: ideal is the same time)");
+    printf("  %s\n", strong && one_chip
+                         ? "(one copy on all of them, the same work: ideal is time / cores; with one chip\n"
+                           "  only fewer cpus make less density, so what the program itself loses by more\n"
+                           "  threads is in it)"
+                     : strong ? "(one copy on as many cpus at every density, the same work: ideal is the same\n  time)"
+                              : "(a copy on each, the same work each: ideal is the same time)");
 }
 
 static void print_pressure(const bj_diagnose_point *point, bj_resource resource) {
@@ -152,12 +156,13 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
     const bj_diagnosis *diagnosis = &d->diagnosis;
     char bytes[24];
     bj_base_format_bytes(d->chip.cache_bytes, bytes, sizeof bytes);
-    printf("%s\non %s: %zu cores of one chip%s, L%d %s shared by %zu, %zu rounds\n", d->program, d->machine,
-           d->chip.count, d->chip.chips > 1 ? " of several" : "", d->chip.cache_level, bytes, d->chip.cache_sharers,
-           d->round_count);
+    printf("%s\non %s: %zu cores of one chip", d->program, d->machine, d->chip.count);
+    if (d->chip.chips > 1)
+        printf(" of %zu", d->chip.chips);
+    printf(", L%d of %s for %zu, %zu rounds\n", d->chip.cache_level, bytes, d->chip.cache_sharers, d->round_count);
     if (d->variant_count > 0)
         print_variants(d);
-    print_densities(diagnosis, d->request.strong);
+    print_densities(diagnosis, d->request.strong, d->request.total_cpus == 0);
     print_sensitivity(d);
     print_cross_talk(diagnosis);
     print_closure(diagnosis);
@@ -167,4 +172,7 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
         printf(", confidence %s", bj_data_name_confidence(diagnosis->confidence));
     printf(":\n  ");
     bj_cli_print_filled(diagnosis->reason, 2, 2);
+    if (diagnosis->verdict == BJ_VERDICT_ROWS && isfinite(d->useful_streams))
+        printf("  With %.0f cpus at work, %.0f arrays in each are of use here (probe streams).\n", d->streams_cpus,
+               d->useful_streams);
 }

@@ -19,6 +19,8 @@
 #define REFERENCE_SECONDS 0.05
 /* Twins of a program that hardly uses memory: less than this share of all there is disturbs nobody. */
 #define LEAST_TWIN_SHARE 0.001
+/* Of the memory limit, for the walks of all antagonists. */
+#define WALKS_MEMORY_SHARE 0.25
 /* The smallest walk of an antagonist. */
 #define LEAST_WALK_BYTES 16384.0
 

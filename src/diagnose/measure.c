@@ -63,6 +63,9 @@ static bj_actor company_on(const session *s, int cpu, bj_company company) {
     double sharers = chip->cache_sharers > 1 ? (double)chip->cache_sharers - 1 : 1;
     double share = steps ? bj_diagnose_cache_shares[company - BJ_BESIDE_CACHE] : s->twin_share;
     double bytes = share * chip->cache_bytes / sharers;
+    /* All of them together leave the program most of the memory there is. */
+    bytes =
+        fmin(bytes, WALKS_MEMORY_SHARE * (double)s->request->machine->facts.memory_limit_bytes / (double)chip->count);
     size_t whole = (size_t)fmax(bytes, LEAST_WALK_BYTES) / BJ_STREAM_MULTIPLE_BYTES * BJ_STREAM_MULTIPLE_BYTES;
     return (bj_actor){.cpu = cpu, .act = BJ_ACT_WALK, .bytes = whole};
 }

@@ -128,8 +128,9 @@ static bj_verdict judge(const bj_diagnose_closure *closure) {
                              fmin(closure->parts[BJ_RESOURCE_ROWS], closure->loss), closure->other};
     size_t leads = 0;
     double second = fabs(closure->residual);
+    /* Measured, not predicted: nothing needs to explain it. */
     if (closure->loss + closure->other < LEAD)
-        return fabs(closure->residual) < LEAD ? BJ_VERDICT_NONE : BJ_VERDICT_UNDETERMINED;
+        return BJ_VERDICT_NONE;
     for (size_t i = 1; i < 4; i++)
         leads = parts[i] > parts[leads] ? i : leads;
     for (size_t i = 0; i < 4; i++)

@@ -54,7 +54,7 @@ static bj_diagnosis diagnose_load(const char *name, const char *kind, uint64_t s
                                    .deadline_s = INFINITY,
                                    .seed = seed};
     bj_diagnose_samples samples;
-    bj_diagnosis diagnosis;
+    bj_diagnosis diagnosis = {0};
     if (bj_diagnose_measure(&request, &samples, &error) != BJ_OK ||
         bj_diagnose_analyse(&request, &samples, &diagnosis, &error) != BJ_OK)
         fail_msg("%s", error.text);

@@ -44,17 +44,21 @@ static bj_status read_load(const bj_json_place *at, json_t *root, bj_sim_load *l
     return BJ_OK;
 }
 
-bj_status bj_sim_read_load(const char *path, bj_sim_load *load, bj_error *error) {
-    bj_json_place at = {.file = path, .error = error};
-    char *text = NULL;
-    size_t length = 0;
+bj_status bj_sim_parse_load(const char *name, const char *text, size_t length, bj_sim_load *load, bj_error *error) {
+    bj_json_place at = {.file = name, .error = error};
     json_t *root = NULL;
     *load = (bj_sim_load){.threads = 1, .stream = {.arrays = 1}};
-    BJ_TRY(bj_base_read_file(path, MAX_FILE_BYTES, &text, &length, error));
-    bj_status status = bj_json_parse(&at, "a load", text, length, &most, &root);
-    if (status == BJ_OK)
-        status = read_load(&at, root, load);
+    BJ_TRY(bj_json_parse(&at, "a load", text, length, &most, &root));
+    bj_status status = read_load(&at, root, load);
     json_decref(root);
+    return status;
+}
+
+bj_status bj_sim_read_load(const char *path, bj_sim_load *load, bj_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    BJ_TRY(bj_base_read_file(path, MAX_FILE_BYTES, &text, &length, error));
+    bj_status status = bj_sim_parse_load(path, text, length, load, error);
     free(text);
     return status;
 }

@@ -1,6 +1,7 @@
 /* What one copy of a program does in one unit of its work, as a load file describes it (docs/machines.md). */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -19,3 +20,6 @@ typedef struct {
 } bj_sim_load;
 
 bj_status bj_sim_read_load(const char *path, bj_sim_load *load, bj_error *error) BJ_WARN_UNUSED;
+/* The same from text; `name` stands for the file in errors. */
+bj_status bj_sim_parse_load(const char *name, const char *text, size_t length, bj_sim_load *load,
+                            bj_error *error) BJ_WARN_UNUSED;

@@ -104,6 +104,10 @@ probe() {
         need zsh "zsh, for its completion" has zsh
         need "nodejs npm" "node 18 or newer with npm" node_with_npm
         need chromium "Chromium" any_browser
+        # So that ranks, lost ones and three hosts are tested wherever the rest is: 45 MB, a quarter of a minute. MPICH is
+        # 112 MB more for the same code under another launcher: `deps.sh mpi`.
+        need "openmpi-bin libopenmpi-dev" "Open MPI with its headers" has mpicc.openmpi
+        need iproute2 "ip and tc, for hosts as namespaces" has tc
         ;;
     lint)
         need clang "clang" compiles clang

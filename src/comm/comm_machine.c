@@ -21,7 +21,7 @@ static struct {
     MPI_Comm orders, data;
     int rank, count;
     bj_comm_introduction *ranks; /* of all, on every rank */
-    char *buffers[2];
+    char *buffer;
     const volatile sig_atomic_t *stop;
     bj_rank *facts;
     int *cpus;
@@ -202,7 +202,7 @@ static bj_status exchange(const bj_message *messages, size_t count, unsigned rep
     BJ_TRY(give_orders(messages, count, repetitions, &own, error));
     BJ_TRY(open_barrier(messages, count, error));
     if (own.role != BJ_COMM_QUIT)
-        bj_comm_take_part(self.data, self.orders, &own, self.buffers, self.stop, &report);
+        bj_comm_take_part(self.data, self.orders, &own, self.buffer, self.stop, &report);
     if (own.role != BJ_COMM_QUIT && report.silent >= 0)
         return blame(report.silent, error);
     return gather(messages, count, repetitions, &report, ns_one_way, error);
@@ -246,8 +246,7 @@ static void free_all(void) {
     free(self.ranks);
     free(self.facts);
     free(self.cpus);
-    free(self.buffers[0]);
-    free(self.buffers[1]);
+    free(self.buffer);
 }
 
 static void close_machine(bj_machine *machine) {
@@ -283,7 +282,7 @@ bj_status bj_comm_serve(bj_error *error) {
         if (order.role == BJ_COMM_QUIT)
             return BJ_OK;
         MPI_Request request;
-        bj_comm_take_part(self.data, self.orders, &order, self.buffers, self.stop, &report);
+        bj_comm_take_part(self.data, self.orders, &order, self.buffer, self.stop, &report);
         if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
             !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop))
             return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
@@ -317,9 +316,8 @@ static bj_status gather_introductions(bj_error *error) {
     bj_comm_introduce(&mine);
     self.ranks = calloc((size_t)self.count, sizeof *self.ranks);
     self.facts = calloc((size_t)self.count, sizeof *self.facts);
-    self.buffers[0] = calloc(1, BJ_MESSAGE_MOST_BYTES);
-    self.buffers[1] = calloc(1, BJ_MESSAGE_MOST_BYTES);
-    if (self.ranks == NULL || self.facts == NULL || self.buffers[0] == NULL || self.buffers[1] == NULL)
+    self.buffer = calloc(1, BJ_MESSAGE_MOST_BYTES);
+    if (self.ranks == NULL || self.facts == NULL || self.buffer == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for messages");
     MPI_Request request;
     if (MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, self.ranks, sizeof mine, MPI_BYTE, self.orders, &request) !=

@@ -341,6 +341,9 @@ static const bj_cli_command command = {
     .details = "Started by the launcher of the cluster (mpirun, srun), one process a rank; the launcher's binding is\n"
                "kept and recorded. Rank 0 measures, the others answer, and sleep when they are not asked.\n"
                "\n"
+               "Each rank is the child of a keeper, which names it if it is killed. With --profiles the first rank of\n"
+               "each host measures its node, on all of its cpus; with -o as well, messages come after that.\n"
+               "\n"
                "Exit status: 0 done; 1 a rank was lost (its name is told, the profile holds what was done);\n"
                "2 wrong usage or bad input; 3 no permission or resource; 130 interrupted.",
     .options = options,

@@ -72,20 +72,20 @@ bool bj_comm_await(MPI_Request *request, double limit_s, bool sleeps, const vola
 typedef struct {
     MPI_Comm data;
     const bj_comm_order *order;
-    char **buffers;
+    char *buffer;
     const volatile sig_atomic_t *stop;
 } side;
 
 static bool send_to(const side *side, int tag) {
     MPI_Request request;
-    return MPI_Isend(side->buffers[0], (int)side->order->bytes, MPI_BYTE, side->order->partner, tag, side->data,
+    return MPI_Isend(side->buffer, (int)side->order->bytes, MPI_BYTE, side->order->partner, tag, side->data,
                      &request) == MPI_SUCCESS &&
            bj_comm_await(&request, BJ_COMM_LIMIT_S, false, side->stop);
 }
 
 static bool receive_from(const side *side, int tag) {
     MPI_Request request;
-    return MPI_Irecv(side->buffers[1], (int)side->order->bytes, MPI_BYTE, side->order->partner, tag, side->data,
+    return MPI_Irecv(side->buffer, (int)side->order->bytes, MPI_BYTE, side->order->partner, tag, side->data,
                      &request) == MPI_SUCCESS &&
            bj_comm_await(&request, BJ_COMM_LIMIT_S, false, side->stop);
 }
@@ -131,9 +131,9 @@ static bool pass_barrier(const side *side, MPI_Comm orders) {
            bj_comm_await(&request, BJ_COMM_LIMIT_S, false, side->stop);
 }
 
-void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *order, char *buffers[2],
+void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *order, char *buffer,
                        const volatile sig_atomic_t *stop, bj_comm_report *report) {
-    const side side = {data, order, buffers, stop};
+    const side side = {data, order, buffer, stop};
     unsigned trips = 0;
     *report = (bj_comm_report){.number = order->number, .silent = order->partner};
     for (unsigned r = 0; r < BJ_COMM_REPETITIONS_MOST; r++)

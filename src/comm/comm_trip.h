@@ -30,8 +30,9 @@ typedef struct {
     double ns[BJ_COMM_REPETITIONS_MOST];
 } bj_comm_report;
 
-/* One side of a pair: warm-up, the barrier by rank 0, timed batches. */
-void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *order, char *buffers[2],
+/* One side of a pair: warm-up, the barrier by rank 0, timed batches. What arrives in the buffer is what is sent back:
+ * a message that nobody writes would stay in the receiver's cache, and its second copy cost less than any real one. */
+void bj_comm_take_part(MPI_Comm data, MPI_Comm orders, const bj_comm_order *order, char *buffer,
                        const volatile sig_atomic_t *stop, bj_comm_report *report);
 /* Waits for a request, sleeping where `sleeps`, and in any case after a while: nothing that takes so long is timed.
  * False: not within the limit, stopped, or somebody who is watched for is gone. */

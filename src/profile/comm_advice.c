@@ -77,11 +77,10 @@ static bj_status advise_crowds(const bj_comm_layer *layer, bj_strings *advice, b
     double joined_us = bj_profile_estimate_in_layer(layer, layer->bytes * most, 1).us;
     bj_base_format_bytes(layer->bytes, one, sizeof one);
     bj_base_format_bytes(layer->bytes * most, joined, sizeof joined);
-    size_t used =
-        (size_t)snprintf(line, sizeof line,
-                         "messages (%s): up to %.0f pair%s at once cost what one does, %.0f take %.3g times as "
-                         "long",
-                         layer->name, free_pairs, free_pairs > 1 ? "s" : "", most, factor);
+    size_t used = (size_t)snprintf(line, sizeof line, "messages (%s): %.0f pairs at once take %.3g times as long",
+                                   layer->name, most, factor);
+    if (free_pairs > 1 && used < sizeof line)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", up to %.0f hardly longer", free_pairs);
     if (apart_us > WORTH_SAYING * joined_us && used < sizeof line)
         snprintf(line + used, sizeof line - used,
                  "; gather them first: %.0f of %s at once take %.3g us, one of %s %.3g us", most, one, apart_us, joined,

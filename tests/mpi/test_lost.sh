@@ -34,6 +34,7 @@ lose() { # lose RANK SIGNAL NAME LAUNCHER...: how it goes is in "status", "said"
     wait $launcher || status=$?
     took=$(($(date +%s) - begin))
     cat "$folder/said"
+    echo "status $status after $took s"
     [ $took -le 30 ]
     [ $status = 1 ]
     for wait in $(seq 30); do # nobody is left behind; what waits for its burial is gone

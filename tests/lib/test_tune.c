@@ -86,7 +86,7 @@ static void test_arithmetic(void **state) {
     assert_true(fabs(bj_lib_loop_cycles(&core, &(bj_lib_loop){.arithmetic = 8, .loads = 16, .chain = 1}) - 8) < 1e-9);
     assert_int_equal(bj_lib_fit_tile(&core, &rows, &columns, NULL), BJ_LIB_OK);
     assert_true(rows * columns + rows + 1 <= 16 && rows * columns >= 8);
-    bj_lib_fit_2012(4096, &m, &n);
+    bj_lib_fit_places(4096, &m, &n);
     assert_int_equal(m, 63);
     assert_int_equal(n, 63);
     /* The paper's 56, and a transpose: a block that is written, and one that is read line by line. */

@@ -344,7 +344,7 @@ typedef struct {
 /* The largest n of which all fits into so many bytes of a cache; 0: none does. */
 BJ_LIB_API size_t bj_lib_fit_block(const bj_lib_core *core, size_t cache_bytes, const bj_lib_footprint *footprint);
 /* The block of 2012 (section 6 of the paper): m and n of the largest share of arithmetic with mn + m + n <= places. */
-BJ_LIB_API void bj_lib_fit_2012(size_t places, unsigned *m, unsigned *n);
+BJ_LIB_API void bj_lib_fit_places(size_t places, unsigned *m, unsigned *n);
 
 #ifdef __cplusplus
 }

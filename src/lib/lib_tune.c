@@ -105,7 +105,7 @@ size_t bj_lib_fit_block(const bj_lib_core *core, size_t cache_bytes, const bj_li
                                                                .most = footprint->most});
 }
 
-void bj_lib_fit_2012(size_t places, unsigned *m, unsigned *n) {
+void bj_lib_fit_places(size_t places, unsigned *m, unsigned *n) {
     bj_tune_block block = bj_tune_fit_2012(places);
     *m = block.m;
     *n = block.n;

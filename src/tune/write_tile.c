@@ -69,6 +69,14 @@ static void write_sums(FILE *out, const bj_tune_kernel *kernel, unsigned lanes, 
     }
 }
 
+/* Asks for the C of the tile below, which is the next one: the arithmetic of this tile hides a miss, whereas the first
+ * sum of the next would wait for it. Warm it costs 0.3%. Tiles of one vector mostly have none below. */
+static void write_prefetch(FILE *out, unsigned lanes, unsigned rows, unsigned columns) {
+    for (unsigned j = 0; j < columns && rows > 1 && lanes > 1; j++)
+        for (unsigned i = 0; i < rows; i++)
+            fprintf(out, "    __builtin_prefetch(to%u + %u, 1);\n", j, (rows + i) * lanes);
+}
+
 void bj_tune_write_tile(FILE *out, const bj_tune_kernel *kernel, unsigned lanes, unsigned rows, unsigned columns,
                         unsigned unroll) {
     fprintf(
@@ -77,6 +85,7 @@ void bj_tune_write_tile(FILE *out, const bj_tune_kernel *kernel, unsigned lanes,
         "                            size_t ldc) {\n",
         lanes, rows, columns, unroll);
     write_sums(out, kernel, lanes, rows, columns, false);
+    write_prefetch(out, lanes, rows, columns);
     fprintf(out, "    size_t p = k;\n    for (; p >= %u; p -= %u, from0 += %u * sp) {\n", unroll, unroll, unroll);
     write_columns_of_b(out, columns);
     for (unsigned at = 0; at < unroll; at++)

@@ -10,7 +10,7 @@ latency or that of memory a quarter longer, its rate or that of memory a fifth l
 found.
 
 --native does on this machine what is named, with 5 s each, against a baseline that is measured unless the folder has one: runs of
-equals (20, none may alarm); with a cpu quota of 80% of one cpu and of all (root and a writable control group are needed);
+equals (20, none may alarm; they come last); with a cpu quota of 80% of one cpu and of all (root and a writable control group are needed);
 with a copy of blackjack on the sibling of the measured cpu, and on all cpus. Nothing else may run.
 Exits with 1 when one alarms too often or an alteration is missed that the baseline did not say it cannot tell.
 """
@@ -163,11 +163,11 @@ def bench_native(program, wanted, times, folder):
     with open(baseline, encoding="utf-8") as file:
         cpu = json.load(file)["run"]["cpu_measured"]
     cpus = sorted(os.sched_getaffinity(0))
-    cases = [("equals", "as it was", lambda: limits.Plain(lambda: None), 0),
-             ("quota", "quota of 0.8 cpus", lambda: limits.quota_group(0.8), 1),
+    cases = [("quota", "quota of 0.8 cpus", lambda: limits.quota_group(0.8), 1),
              ("quota", f"quota of {0.8 * len(cpus):.1f} cpus", lambda: limits.quota_group(0.8 * len(cpus)), 1),
              ("sibling", "a copy on the sibling", lambda: Busy(program, [find_sibling(cpu)]), 1),
-             ("same", "copies on the same cpus", lambda: Busy(program, cpus), 1)]
+             ("same", "copies on the same cpus", lambda: Busy(program, cpus), 1),
+             ("equals", "as it was", lambda: limits.Plain(lambda: None), 0)]
     good = True
     for name, what, make, expected in cases:
         if name not in wanted or (name == "sibling" and find_sibling(cpu) is None):
@@ -197,7 +197,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.native:
         with tempfile.TemporaryDirectory() as scratch:
-            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 5),
+            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 3),
                                       arguments.folder or scratch))
     names = arguments.machines.split(",")
     alarms, missed = 0, []

@@ -155,11 +155,11 @@ def verify_here(program, baseline, limit, seed):
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def bench_native(program, wanted, times, folder):
+def bench_native(program, wanted, times, repeat, folder):
     """Whether all is as it must be."""
     baseline = os.path.join(folder, "baseline-native.json")
     if not os.path.exists(baseline):
-        subprocess.run([program, "run", *PROBES, "-q", "-o", baseline], check=True)
+        subprocess.run([program, "run", *PROBES, "-q", "--repeat", str(repeat), "-o", baseline], check=True)
     with open(baseline, encoding="utf-8") as file:
         cpu = json.load(file)["run"]["cpu_measured"]
     cpus = sorted(os.sched_getaffinity(0))
@@ -193,11 +193,12 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="of equals, over all machines")
     parser.add_argument("--folder", help="keeps the baselines, and takes those that are there")
     parser.add_argument("--native", help="what to do on this machine instead: equals,quota,sibling,same")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of the native baseline")
     parser.add_argument("--times", type=int, default=20, help="native runs of equals")
     arguments = parser.parse_args()
     if arguments.native:
         with tempfile.TemporaryDirectory() as scratch:
-            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 3),
+            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 3), arguments.repeat,
                                       arguments.folder or scratch))
     names = arguments.machines.split(",")
     alarms, missed = 0, []

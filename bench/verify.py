@@ -10,7 +10,7 @@ latency or that of memory a quarter longer, its rate or that of memory a fifth l
 found.
 
 --native does on this machine what is named, with 5 s each, against a baseline that is measured unless the folder has one: runs of
-equals (20, none may alarm); with a cpu quota of 80% of one cpu and of all (root and a writable control group are needed);
+equals (20, none may alarm; they come last); with a cpu quota of 80% of one cpu and of all (root and a writable control group are needed);
 with a copy of blackjack on the sibling of the measured cpu, and on all cpus. Nothing else may run.
 Exits with 1 when one alarms too often or an alteration is missed that the baseline did not say it cannot tell.
 """
@@ -155,19 +155,19 @@ def verify_here(program, baseline, limit, seed):
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
-def bench_native(program, wanted, times, folder):
+def bench_native(program, wanted, times, repeat, folder):
     """Whether all is as it must be."""
     baseline = os.path.join(folder, "baseline-native.json")
     if not os.path.exists(baseline):
-        subprocess.run([program, "run", *PROBES, "-q", "-o", baseline], check=True)
+        subprocess.run([program, "run", *PROBES, "-q", "--repeat", str(repeat), "-o", baseline], check=True)
     with open(baseline, encoding="utf-8") as file:
         cpu = json.load(file)["run"]["cpu_measured"]
     cpus = sorted(os.sched_getaffinity(0))
-    cases = [("equals", "as it was", lambda: limits.Plain(lambda: None), 0),
-             ("quota", "quota of 0.8 cpus", lambda: limits.quota_group(0.8), 1),
+    cases = [("quota", "quota of 0.8 cpus", lambda: limits.quota_group(0.8), 1),
              ("quota", f"quota of {0.8 * len(cpus):.1f} cpus", lambda: limits.quota_group(0.8 * len(cpus)), 1),
              ("sibling", "a copy on the sibling", lambda: Busy(program, [find_sibling(cpu)]), 1),
-             ("same", "copies on the same cpus", lambda: Busy(program, cpus), 1)]
+             ("same", "copies on the same cpus", lambda: Busy(program, cpus), 1),
+             ("equals", "as it was", lambda: limits.Plain(lambda: None), 0)]
     good = True
     for name, what, make, expected in cases:
         if name not in wanted or (name == "sibling" and find_sibling(cpu) is None):
@@ -193,11 +193,12 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="of equals, over all machines")
     parser.add_argument("--folder", help="keeps the baselines, and takes those that are there")
     parser.add_argument("--native", help="what to do on this machine instead: equals,quota,sibling,same")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of the native baseline")
     parser.add_argument("--times", type=int, default=20, help="native runs of equals")
     arguments = parser.parse_args()
     if arguments.native:
         with tempfile.TemporaryDirectory() as scratch:
-            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 5),
+            sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 3), arguments.repeat,
                                       arguments.folder or scratch))
     names = arguments.machines.split(",")
     alarms, missed = 0, []

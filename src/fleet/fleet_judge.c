@@ -31,7 +31,7 @@
 /* Of a key's tolerance nobody would call a difference, however sure: half a hundredth of most times and rates. */
 #define OF_TOLERANCE 0.05
 /* Of `medium` one in ten may be wrong, which the spread does not hold; but hardly two in a hundred more than twice as
- * wrong as all others. Of fewer than fifty hosts this is the outermost one, and nothing is beyond. */
+ * wrong as all others. */
 #define OUTER_SHARE 0.98
 #define BEYOND_OUTER 2.0
 /* So many errors from the median the chance is above BJ_WORTH_MENTIONING, whatever the degrees of freedom. */

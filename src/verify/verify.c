@@ -262,10 +262,11 @@ static bj_status judge_whole(run_state *state) {
     verification->seconds = read_clock(state);
     if (looked > 0)
         return BJ_OK;
-    return bj_base_set_error(state->error, BJ_ERR_FAILED,
-                             "nothing was measured often enough to tell within %.3g s: %.200s",
-                             state->request->budget_s,
-                             verification->notes.count > 0 ? verification->notes.items[0] : "a longer --budget may");
+    return bj_base_set_error(
+        state->error, BJ_ERR_FAILED,
+        "nothing could be measured %u times within %.3g s: a longer --budget, or a machine that is "
+        "less busy, is needed",
+        BJ_VERIFY_ROUNDS_LEAST, state->request->budget_s);
 }
 
 bj_status bj_verify_run(const bj_verify_request *request, bj_verification *verification, bj_error *error) {

@@ -7,8 +7,13 @@
 #include "stats/quantile.h"
 #include "stats/student.h"
 
+/* Looks of the baseline at itself; more say nothing more. */
+enum { LOOKS_MOST = 512 };
+/* While one of two references is chosen: as many numbers as a run has, more or less. */
+#define NUMBERS_EXPECTED 12
+
 /* The greatest median of a spell. Spells are in one piece each. */
-static double find_worst_spell(const double *values, const unsigned *spells, size_t count) {
+static double find_worst_spell(const double *values, const unsigned *spells, size_t count, size_t least) {
     double worst = -INFINITY;
     for (size_t first = 0, last; first < count; first = last) {
         double part[64];
@@ -16,29 +21,67 @@ static double find_worst_spell(const double *values, const unsigned *spells, siz
         for (last = first; last < count && spells[last] == spells[first]; last++)
             if (taken < sizeof part / sizeof part[0])
                 part[taken++] = values[last];
-        /* Of one or two rounds a disturbance would be the median. */
-        if (taken >= BJ_VERIFY_ROUNDS_LEAST)
+        if (taken >= least)
             worst = fmax(worst, bj_stats_median(part, taken));
     }
     return worst;
 }
 
-bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance,
-                        bj_verify_reference *reference) {
-    *reference = (bj_verify_reference){.rounds = count, .allowance = allowance};
+/* `least`: units that a spell must have to say something by itself. */
+static bool describe_units(double *values, const unsigned *spells, size_t count, size_t least, double allowance,
+                           bj_verify_reference *reference) {
+    *reference = (bj_verify_reference){.units = count, .allowance = allowance};
     if (count < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         return false;
-    double worst = find_worst_spell(values, spells, count);
+    double worst = find_worst_spell(values, spells, count, least);
     reference->spread = bj_stats_estimate_inner_spread(values, count, &reference->centre, NULL);
     reference->allowance += fmax(0, worst - reference->centre);
     return true;
 }
 
-/* With a spread from so many rounds, Student's t of one degree of freedom less holds for a single further round to
+/* Three rounds of the baseline after one another, of one spell, as verify looks at three of its own. */
+static size_t list_looks(const double *values, const unsigned *spells, size_t count, double *looks,
+                         unsigned *look_spells) {
+    size_t looked = 0;
+    for (size_t i = 0; i + BJ_VERIFY_ROUNDS_LEAST <= count && looked < LOOKS_MOST;) {
+        if (spells[i + BJ_VERIFY_ROUNDS_LEAST - 1] != spells[i]) {
+            i++;
+            continue;
+        }
+        look_spells[looked] = spells[i];
+        looks[looked++] = bj_verify_find_quartile(values + i, BJ_VERIFY_ROUNDS_LEAST);
+        i += BJ_VERIFY_ROUNDS_LEAST;
+    }
+    return looked;
+}
+
+static double find_reach(const bj_verify_reference *reference) {
+    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, NUMBERS_EXPECTED) - reference->centre;
+}
+
+bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance,
+                        bj_verify_reference *reference) {
+    double looks[LOOKS_MOST];
+    unsigned look_spells[LOOKS_MOST];
+    bj_verify_reference by_looks;
+    size_t looked = list_looks(values, spells, count, looks, look_spells);
+    /* Of one or two rounds a disturbance would be the median. */
+    if (!describe_units(values, spells, count, BJ_VERIFY_ROUNDS_LEAST, allowance, reference))
+        return false;
+    if (!describe_units(looks, look_spells, looked, 1, allowance, &by_looks))
+        return true;
+    reference->choices = by_looks.choices = 2;
+    if (find_reach(&by_looks) < find_reach(reference))
+        *reference = by_looks;
+    return true;
+}
+
+/* With a spread from so many units, Student's t of one degree of freedom less holds for a single further one to
  * within a third of the chance, from 6 rounds to 30 and down to 1e-5 (tests/unit/test_verify_rule.c). */
 double bj_verify_find_limit(const bj_verify_reference *reference, size_t rounds, size_t numbers) {
-    double look = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)reference->rounds;
-    double chance = BJ_VERIFY_FALSE_ALARM / (double)(numbers > 0 ? numbers : 1) / (look * (look + 1));
+    double look = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)reference->units;
+    double chance = BJ_VERIFY_FALSE_ALARM / (double)(numbers > 0 ? numbers : 1) / (look * (look + 1)) /
+                    (double)(reference->choices > 1 ? reference->choices : 1);
     double reach = bj_stats_student_reach(2 * chance, of - 1); /* of one side */
     return reference->centre + reference->allowance + reach * reference->spread * sqrt(1 + 1 / of);
 }

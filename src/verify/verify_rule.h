@@ -2,11 +2,14 @@
  *
  * Values are logarithms, signed so that more is worse. The baseline gives a centre, a spread and an allowance; the new
  * run is looked at after three rounds and after each further one. What is looked at is its lower quartile, since
- * disturbance only adds: one quiet round in four must be worse as well. How far a new run may stray is told by a single
- * round of the baseline, however many new ones there are: rounds of a few seconds may all share one disturbance, so
- * that their number proves nothing. Numbers and looks share the chance of a false alarm (alpha spending by Bonferroni,
- * 1 / (j (j + 1)) of a number's share for its look j, which add up to 1): whatever depends on whatever, all of a run
- * together stay below BJ_VERIFY_FALSE_ALARM.
+ * disturbance only adds: one quiet round in four must be worse as well. It is held against single units of the
+ * baseline, however many new rounds there are: rounds of a few seconds may all share one disturbance, so that their
+ * number proves nothing. A unit is a round, or, where that tells more, a look of the baseline at itself: the quartile
+ * of three rounds after one another.
+ *
+ * Numbers and looks share the chance of a false alarm (alpha spending by Bonferroni, 1 / (j (j + 1)) of a number's
+ * share for its look j, which add up to 1): whatever depends on whatever, all of a run together stay below
+ * BJ_VERIFY_FALSE_ALARM.
  *
  * What a neighbour does for a second would be beyond chance, too, and is no property of the machine: so a number that
  * is beyond its limit is measured on for BJ_VERIFY_LASTS of the time that there is, and these rounds by themselves must
@@ -30,7 +33,8 @@
 typedef struct {
     double centre, spread;
     double allowance; /* so much more is no worse */
-    size_t rounds;    /* that the baseline has */
+    size_t units;     /* that they are from */
+    unsigned choices; /* kinds of units that this one was chosen from: they share the chance; 0 means 1 */
 } bj_verify_reference;
 
 typedef enum {

@@ -163,11 +163,12 @@ export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], l
   const xs = rows.map((row) => row.x), ys = rows.flatMap((row) => [row.y, row.low ?? row.y, row.high ?? row.y]);
   const flat = rules.filter(({ level }) => typeof level === "number"), upright = rules.filter(({ at }) => typeof at === "number");
   const isLog = log ?? (least(xs) > 0 && most(xs) / least(xs) > 32);
+  const base = most(xs) > 5000 ? 10 : 2; // also the axis's: it labels no others
   const ranged = rows.filter(({ low, high }) => typeof low === "number" && high > low);
   return chart({ name, title, caption, alt, ids, marks: rows.length, legend: names.map((text, i) => [text, colours[i % colours.length]]),
     options: (width) => ({
-      marginTop: 30, marginRight: 30,
-      x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? 10 : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, most(xs) > 5000 ? 10 : 2) : placesOf(xs), tickFormat: digits },
+      marginTop: upright.some(({ text }) => text) ? 46 : 30, marginRight: 30,
+      x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? base : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, base) : placesOf(xs), tickFormat: digits },
       y: valueAxis([...ys, ...flat.map(({ level }) => level)], `↑ ${y}`, span),
       marks: [
         ...extra,

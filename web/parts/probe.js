@@ -109,7 +109,7 @@ export function curvePlot({ profile, name, title = null, curves, caption, how = 
   const log = isWide(first.x, low, high);
   return chart({ name, title, caption, alt, ids: drawn.map(({ id }) => id), marks: dots.length, legend: clusters ? clusters.legend : texts.map((text, i) => [text, colours[i % colours.length]]),
     options: (width) => ({
-      marginTop: 34, marginRight: 30,
+      marginTop: rules.length > 0 ? 46 : 30, marginRight: 30,
       x: placeAxis(first.x, xs, width, log),
       y: valueAxis(ys, `↑ ${label(first.y)}`),
       marks: [

@@ -31,7 +31,7 @@ export function rooflinePlot({ name, peak, roofs, points = [] }) {
   return chart({ name, marks: corners.length + points.length, legend: roofs.map(({ text, gbs }, i) => [`${text}: ${digits(gbs)} GB/s`, colours[i % colours.length]]),
     caption: `Under the sloping lines a kernel waits for data, under the flat one it computes: ${digits(peak.gflops)} Gflop/s (${peak.text}). Dots are the corners: the flops a byte from which on that level no longer matters.`,
     alt: `Roofline of one core. Peak ${digits(peak.gflops)} Gflop/s. ${roofs.map(({ text, gbs }) => `${text}: ${digits(gbs)} GB/s, enough from ${digits(peak.gflops / gbs)} flops a byte on.`).join(" ")}`,
-    options: (width) => ({ marginTop: 30, marginRight: 20, x: { type: "log", domain: [low, high], label: "flops for each byte →", ticks: logTicks(low, high, width, 2), tickFormat: digits, grid: true }, y: { type: "log", label: "↑ Gflop/s", ticks: 5, tickFormat: digits, grid: true },
+    options: (width) => ({ marginTop: 30, marginRight: 20, x: { type: "log", base: 2, domain: [low, high], label: "flops for each byte →", ticks: logTicks(low, high, width, 2), tickFormat: digits, grid: true }, y: { type: "log", label: "↑ Gflop/s", ticks: 5, tickFormat: digits, grid: true },
       marks: [Plot.line(lines, { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 2 }),
         Plot.text([{ x: high, y: peak.gflops, text: `${digits(peak.gflops)} Gflop/s` }], { x: "x", y: "y", text: "text", textAnchor: "end", lineAnchor: "bottom", dy: -6, fill: "currentColor", fontWeight: 600 }),
         Plot.dot(corners, { x: "x", y: "y", r: 4, fill: colour, className: "samples" }),

@@ -65,8 +65,12 @@ const real = measure("real", "clock", "cache", "bandwidth", "--budget", "3");
 const noL3 = measure("no_l3", ...zoo("no_l3")), noisy = measure("noisy", "cache", ...zoo("noisy_neighbour"));
 const paper = measure("paper", "cache", "--method", "qt_cluster", ...zoo("atom"));
 const wide = writeJson("wide.json", widen(readJson(noL3)));
+// Samples without answers, as where the time was up; answers without samples, as run --no-curves writes them.
+const whole = readJson(noL3), unknown = (answer) => ({ value: null, unit: answer.unit, status: "undetermined", reason: "the time was up", probe: answer.probe });
+const starved = writeJson("starved.json", { ...whole, characteristics: Object.fromEntries(Object.entries(whole.characteristics).map(([key, answer]) => [key, unknown(answer)])) });
+const bare = writeJson("bare.json", { ...whole, curves: {} });
 const multicore = join(source, "tests/cli/multicore_profile.json");
-for (const [name, file] of Object.entries({ real, noL3, noisy, paper, wide, multicore })) await checkProfile(name, file);
+for (const [name, file] of Object.entries({ real, noL3, noisy, paper, wide, starved, bare, multicore })) await checkProfile(name, file);
 for (const [i, file] of process.argv.slice(4).entries()) await checkProfile(`given-${i}`, file);
 
 // By the paper's method a level is a cluster, with a colour of its own.

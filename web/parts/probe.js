@@ -35,7 +35,7 @@ function answersOf(profile, probe) {
 
 /** The view's plots, then what they leave: in the open where there is no view and little to show, else folded. */
 function plotsOf(profile, probe, view) {
-  const own = (view.plots?.(profile) ?? []).flat().filter(Boolean);
+  const own = [view.plots?.(profile)].flat(Infinity).filter(Boolean);
   const shown = new Set(own.flatMap((part) => (part.matches?.("figure") ? [part] : [...part.querySelectorAll("figure")])).flatMap(({ ids }) => ids ?? []));
   const left = profile.idsOf(probe).filter((id) => !shown.has(id));
   const plain = own.length > 0 || view.covers ? [] : left.filter((id) => !instrument.test(id) || left.every((other) => instrument.test(other)));

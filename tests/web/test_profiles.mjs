@@ -38,7 +38,7 @@ function wantedMarks({ characteristics: answers, curves }) {
   if (dots(/^op\.[a-z]+\d*\.\w+\.latency$/) > 0) wanted["op-latency"] = Object.keys(answers).filter((key) => /^op\.\w+\.\w+\.latency$/.test(key) && answers[key].probe === "op" && has(answers[key])).length;
   const nodes = (tree) => 1 + (tree.children ?? []).map(nodes).reduce((a, b) => a + b, 0);
   if (value("topology.tree")) wanted.tree = nodes(value("topology.tree"));
-  if (value("topology.pairs")?.length > 0) wanted.pairs = 2 * value("topology.pairs").length;
+  if (value("topology.pairs")?.length > 0) wanted.pairs = (value("topology.pairs").length > 5000 ? 1 : 2) * value("topology.pairs").length;
   if (value("memory.contention")) wanted.contention = value("memory.contention").levels.reduce((sum, { scaling }) => sum + (scaling ?? []).length, 0);
   if (value("memory.streams")?.length > 0) wanted.streams = value("memory.streams").reduce((sum, { gbs }) => sum + gbs.length, 0);
   if (value("comm.layers")) wanted["messages-time"] = value("comm.layers").reduce((sum, { curve }) => sum + curve.filter(([size]) => size > 0).length, 0);

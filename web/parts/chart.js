@@ -121,7 +121,7 @@ export function heatMap({ name, title, caption, alt, cells, blocks = [], names, 
         x: { ...axis, axis: "top", label: columnLabel, labelAnchor: "center", labelArrow: "none" }, y: { ...axis, reverse: true, label: rowLabel, labelAnchor: "center", labelArrow: "none" }, color: scale,
         marks: [
           Plot.rect(blocks, { x1: "from", x2: "to", y1: "from", y2: "to", fill: "value" }),
-          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, className: "samples" }),
+          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, shapeRendering: each > 6 ? null : "crispEdges", className: "samples" }),
           ...(each >= 29 ? [Plot.text(cells, { x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, text: (d) => digits(d.value), fill: (d) => text(d.value), fontSize: each < 36 ? 10 : 11 })] : []),
           Plot.tip(cells, Plot.pointer({ x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, title: (d) => `${rowLabel} ${names[d.row]}, ${columnLabel} ${names[d.column]}: ${digits(d.value)} ${unit}`, fill: "var(--card)" })),
         ],

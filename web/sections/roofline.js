@@ -34,7 +34,7 @@ export function rooflinePlot({ name, title = null, peak, roofs, points = [] }) {
   }, []);
   const corners = roofs.map(({ text, gbs }, series) => ({ x: peak.gflops / gbs, y: peak.gflops, text, series }));
   return chart({ name, title, isKeyed: true, marks: corners.length + points.length, legend: roofs.map(({ text, gbs }, i) => [`${text}: ${digits(gbs)} GB/s`, colours[i % colours.length]]),
-    caption: `Under the sloping lines a kernel waits for data, under the flat one it computes: ${digits(peak.gflops)} Gflop/s (${peak.text}). Dots are the corners: the flops a byte from which on that level no longer matters.${points.length > 0 ? " The black dots are the program." : ""}`,
+    caption: `Under the sloping lines a kernel waits for data, under the flat one it computes: ${digits(peak.gflops)} Gflop/s (${peak.text}). Dots are the corners: the flops a byte from which on that level no longer matters.${points.length > 0 ? " The large dots are the program." : ""}`,
     alt: `Roofline of one core. Peak ${digits(peak.gflops)} Gflop/s. ${roofs.map(({ text, gbs }) => `${text}: ${digits(gbs)} GB/s, enough from ${digits(peak.gflops / gbs)} flops a byte on.`).join(" ")}${points.map(({ text, gflops, intensity }) => ` Program, ${text}: ${digits(gflops)} Gflop/s at ${digits(intensity)} flops a byte.`).join("")}`,
     options: (width) => ({ marginTop: 30, marginRight: 20, x: { type: "log", base: 2, domain: [low, high], label: "flops for each byte →", ticks: logTicks(low, high, width, 2), tickFormat: digits, grid: true }, y: { type: "log", label: "↑ Gflop/s", ticks: 5, tickFormat: digits, grid: true },
       marks: [Plot.line(lines, { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 2 }),

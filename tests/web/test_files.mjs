@@ -17,17 +17,13 @@ const cases = {
 const beside = measure("beside", "clock", "cache", "bandwidth", "op", ...zoo("atom"));
 for (const [name, { plots: wanted, numbers }] of Object.entries(cases)) {
   const file = writeJson(`${name}.json`, samples[name]);
-  for (const files of [[file], [file, beside]]) {
-    const page = await open(makePage(`${name}-${files.length}`, ...files)), plots = await drawAll(page);
+  for (const files of [[file], [file, beside]]) { // alone on a phone, beside a profile on a desktop
+    const page = await open(makePage(`${name}-${files.length}`, ...files), files.length === 1 ? { ...phone, colorScheme: "dark" } : {}), plots = await drawAll(page);
     assert.deepEqual(await numbersIn(page, `section[data-section=${name}]`), numbers(samples[name]), name);
     for (const [plot, marks] of Object.entries(wanted)) assert.equal(plots.get(plot)?.marks, marks, `${name}: ${plot}`);
     await page.check();
     await page.close();
   }
-  const small = await open(makePage(`${name}-phone`, file), { ...phone, colorScheme: "dark" });
-  await drawAll(small);
-  await small.check();
-  await small.close();
 }
 
 const small = await open(makePage("small", writeJson("small.json", smallDiagnosis), beside));

@@ -15,15 +15,27 @@ export const tuning = {
   format: "blackjack-tuning/1", operation: "gemm", type: "double", inputs: { "cache.L1.size_bytes": 32768, "live.double": 16 },
   model: { mr: 8, nr: 6, kr: 4, block: 56, kc: 80, mc: 480, block_2012: 56, reasoning: ["mr x nr = 8 x 6: sums cover the latency", "2012: matrix size 56"] },
   results: [8, 16, 64].map((n) => ({ n, gflops: n / 2, own: { general: n / 3, fixed: n / 2, 2012: n / 5, plain: n / 9 }, against: { OpenBLAS: n / 4 }, own_cold: { general: n / 6, fixed: n / 4, 2012: n / 10, plain: n / 18 }, against_cold: { OpenBLAS: n / 8 } })),
+  figure_12: { model_size: 56, knee: 64, points: [8, 32, 56, 64, 96].map((n) => ({ n, gflops: n < 70 ? 5 : 3 })) },
+  search: { combinations: 40, chosen_by_best: 0.97, sizes: [{ n: 8, chosen_gflops: 4, best: { mr: 8, nr: 6, kr: 4, packed: true, gflops: 4.1 }, chosen_by_best: 0.976 }], candidates: [] },
 };
 
+const densities = [[1, 2], [2, 2.2], [4, 4]].map(([cpus, value]) => ({ cpus, seconds: seconds(value, value * 0.95, value * 1.05), efficiency: { value: 2 / value, unit: "", status: "ok" }, row_hits: 1 / cpus / 4 }));
+const slower = (...list) => list.map(([x, y]) => [x, y, y * 0.98, y * 1.02]);
+
 export const diagnosis = {
-  format: "blackjack-diagnosis/1", flops: 2e9, bytes: 8e9,
-  densities: [{ cpus: 1, seconds: seconds(2, 1.9, 2.1) }, { cpus: 2, seconds: seconds(2.2, 2.1, 2.3) }, { cpus: 4, seconds: seconds(4, 3.8, 4.3) }],
-  sensitivity: { cache: [[0.25, 1.01, 1, 1.02], [0.75, 1.05, 1.02, 1.1]], bandwidth: [[0.25, 1.1, 1.05, 1.15], [0.75, 1.9, 1.8, 2]], dram_rows: [[0.25, 1, 0.99, 1.01], [0.75, 1.1, 1, 1.2]] },
+  format: "blackjack-diagnosis/1", machine: "native", program: "stencil", scaling: "weak", seed: 1, densities,
+  sensitivity: { cache: slower([1048576, 1.01], [2097152, 1.02], [4194304, 1.05]), bandwidth: slower([4.5, 1.1], [7.2, 1.9]), dram_rows: slower([4.4, 1], [4.6, 1.1]) },
+  cross_talk: { walk: { cache: 2.4, bandwidth: 1, dram_rows: 1, copies: 3.5 }, lines: { cache: 1, bandwidth: 1.6, dram_rows: 1.5, copies: 2.4 }, scattered: { cache: 1.1, bandwidth: 1.6, dram_rows: 1.9, copies: 2.9 }, condition: 10.6 },
+  closure: { measured: 2, predicted: 1.9, residual: 1.05, parts: { cache: 1.05, bandwidth: 1.81, dram_rows: 1, other: 1 }, pressure: { cache: 1, bandwidth: 2, dram_rows: 1 } },
+  evidence: { chip: [0, 1, 2, 3], support: { bandwidth: 0.98, other: 0.02, none: 0 } },
+  peaks: { gflops: 4.6, roofs: [{ from: "memory", cpu_gbs: 4.5, all_gbs: 2.25, ridge_flops_per_byte: 1.02 }], program: [{ cpus: 1, gflops: 1, gbs: 4, roof_share: 0.9 }, { cpus: 4, gflops: 0.5, gbs: 2, roof_share: 0.9 }] },
+  variants: [{ make: "make fissioned", densities }],
   verdict: { resource: "bandwidth", confidence: "high", reason: "its copies ask for more than all cpus get" },
   later: { unknown: ["fields", { are: "ignored" }] },
 };
+
+/** As little as the format asks for: the roofline is that of a profile beside it. */
+export const smallDiagnosis = { format: diagnosis.format, flops: 2e9, bytes: 8e9, densities: [{ cpus: 1, seconds: seconds(2, 1.9, 2.1) }], sensitivity: { cache: slower([0.25, 1]), bandwidth: [], dram_rows: [] }, verdict: { resource: "none", confidence: "low", reason: "" } };
 
 export const fleet = {
   format: "blackjack-fleet/1", hosts: 12, judged: 492, kinds: [{ name: "zen3, 32 cpus", hosts: 12, judged: true }], notes: ["old.json is of another kind"],

@@ -23,8 +23,11 @@ export function logTicks(low, high, width, base) {
   return inside.length > room && base === 10 && decades.length > 1 ? thin(decades, room) : thin(inside, room);
 }
 
-/** Ticks where the points are, if they are few. */
-const placesOf = (xs) => (new Set(xs).size <= 6 ? [...new Set(xs)] : 9);
+/** Ticks where the points are, if they are few and apart. */
+function placesOf(xs) {
+  const places = [...new Set(xs)].sort((a, b) => a - b), span = places.at(-1) - places[0];
+  return places.length <= 6 && places.every((x, i) => i === 0 || x - places[i - 1] > span / 12) ? places : 6;
+}
 
 /** Log where it spans more than a factor of `span`, and nothing is at or below zero. */
 export function valueAxis(values, label, span = 20) {
@@ -35,10 +38,10 @@ export function valueAxis(values, label, span = 20) {
 
 /** {name, title, caption, alt, legend: [[text, colour]], marks: how many data marks there are, ids: the curves that it shows,
  *  options: (width) => Plot options} */
-export function chart({ name, title = null, caption, alt, legend = [], marks = null, ids = [], options }) {
+export function chart({ name, title = null, caption, alt, legend = [], isKeyed = legend.length > 1, marks = null, ids = [], options }) {
   const place = el("div.place");
   const figure = el("figure", { "data-chart": name, "data-marks": marks }, title && el("h3", title),
-    legend.length > 1 && el("ul.legend", legend.map(([text, colour]) => el("li", swatch(colour), text))),
+    isKeyed && el("ul.legend", legend.map(([text, colour]) => el("li", swatch(colour), text))),
     place, caption && el("figcaption", caption));
   figure.ids = ids;
   let drawn = 0;
@@ -118,7 +121,7 @@ export function heatMap({ name, title, caption, alt, cells, blocks = [], names, 
         x: { ...axis, axis: "top", label: columnLabel, labelAnchor: "center", labelArrow: "none" }, y: { ...axis, reverse: true, label: rowLabel, labelAnchor: "center", labelArrow: "none" }, color: scale,
         marks: [
           Plot.rect(blocks, { x1: "from", x2: "to", y1: "from", y2: "to", fill: "value" }),
-          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, className: "samples" }),
+          Plot.rect(cells, { x1: "column", x2: (d) => d.column + 1, y1: "row", y2: (d) => d.row + 1, fill: "value", inset: each > 6 ? 0.4 : 0, shapeRendering: each > 6 ? null : "crispEdges", className: "samples" }),
           ...(each >= 29 ? [Plot.text(cells, { x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, text: (d) => digits(d.value), fill: (d) => text(d.value), fontSize: each < 36 ? 10 : 11 })] : []),
           Plot.tip(cells, Plot.pointer({ x: (d) => d.column + 0.5, y: (d) => d.row + 0.5, title: (d) => `${rowLabel} ${names[d.row]}, ${columnLabel} ${names[d.column]}: ${digits(d.value)} ${unit}`, fill: "var(--card)" })),
         ],
@@ -163,11 +166,12 @@ export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], l
   const xs = rows.map((row) => row.x), ys = rows.flatMap((row) => [row.y, row.low ?? row.y, row.high ?? row.y]);
   const flat = rules.filter(({ level }) => typeof level === "number"), upright = rules.filter(({ at }) => typeof at === "number");
   const isLog = log ?? (least(xs) > 0 && most(xs) / least(xs) > 32);
+  const base = most(xs) > 5000 ? 10 : 2; // also the axis's: it labels no others
   const ranged = rows.filter(({ low, high }) => typeof low === "number" && high > low);
   return chart({ name, title, caption, alt, ids, marks: rows.length, legend: names.map((text, i) => [text, colours[i % colours.length]]),
     options: (width) => ({
-      marginTop: 30, marginRight: 30,
-      x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? 10 : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, most(xs) > 5000 ? 10 : 2) : placesOf(xs), tickFormat: digits },
+      marginTop: upright.some(({ text }) => text) ? 46 : 30, marginRight: 30,
+      x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? base : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, base) : placesOf(xs), tickFormat: digits },
       y: valueAxis([...ys, ...flat.map(({ level }) => level)], `↑ ${y}`, span),
       marks: [
         ...extra,
@@ -182,4 +186,14 @@ export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], l
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: tip, fill: "var(--card)" })),
       ],
     }) });
+}
+
+/** Bars from 1: rows {text, value, bold}. */
+export function answerBars({ name, title, caption, alt, rows, label }) {
+  const texts = rows.map(({ text }) => text), far = most(rows.map(({ value }) => Math.max(value, 1 / value)));
+  const fill = ({ value, bold }) => (bold ? "var(--s6)" : value > 1.02 ? "var(--s2)" : "var(--s3)");
+  return chart({ name, title, caption, alt, marks: rows.length,
+    options: () => ({ height: 60 + 30 * rows.length, marginLeft: 130, marginRight: 60, marginTop: 10, x: { label: `${label} →`, domain: [Math.min(1, ...rows.map(({ value }) => value)) * 0.98, Math.max(1.1, far)], tickFormat: digits, grid: true, ticks: 5 }, y: { type: "band", domain: texts, label: null, tickSize: 0 },
+      marks: [Plot.rect(rows, { x1: 1, x2: "value", y: "text", fill, insetTop: 5, insetBottom: 5, className: "samples" }), Plot.ruleX([1], { stroke: "currentColor" }),
+        Plot.text(rows, { x: (d) => Math.max(1, d.value), y: "text", text: (d) => digits(d.value), dx: 6, textAnchor: "start", fill: "currentColor", fontWeight: 600 })] }) });
 }

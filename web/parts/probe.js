@@ -35,7 +35,7 @@ function answersOf(profile, probe) {
 
 /** The view's plots, then what they leave: in the open where there is no view and little to show, else folded. */
 function plotsOf(profile, probe, view) {
-  const own = (view.plots?.(profile) ?? []).flat().filter(Boolean);
+  const own = [view.plots?.(profile)].flat(Infinity).filter(Boolean);
   const shown = new Set(own.flatMap((part) => (part.matches?.("figure") ? [part] : [...part.querySelectorAll("figure")])).flatMap(({ ids }) => ids ?? []));
   const left = profile.idsOf(probe).filter((id) => !shown.has(id));
   const plain = own.length > 0 || view.covers ? [] : left.filter((id) => !instrument.test(id) || left.every((other) => instrument.test(other)));
@@ -109,7 +109,7 @@ export function curvePlot({ profile, name, title = null, curves, caption, how = 
   const log = isWide(first.x, low, high);
   return chart({ name, title, caption, alt, ids: drawn.map(({ id }) => id), marks: dots.length, legend: clusters ? clusters.legend : texts.map((text, i) => [text, colours[i % colours.length]]),
     options: (width) => ({
-      marginTop: 34, marginRight: 30,
+      marginTop: rules.length > 0 ? 46 : 30, marginRight: 30,
       x: placeAxis(first.x, xs, width, log),
       y: valueAxis(ys, `↑ ${label(first.y)}`),
       marks: [

@@ -30,11 +30,10 @@ function fullPlot(profile) {
   const texts = rows.map(({ text }) => text);
   return chart({ name: "full", title: "One cpu, when all work", marks: rows.length, ids: profile.idsOf("contention", /full/), caption: "What one cpu gets while all work, as a multiple of what it gets alone. To the left of 1: less; latencies grow to the right.",
     alt: rows.map(({ text, words, ratio }) => `${text}: ${words}, ${digits(ratio)} times.`).join(" "),
-    options: () => ({ height: 66 + 34 * rows.length, marginLeft: 112, marginRight: 40, marginTop: 10, x: { type: "log", label: "all at work ÷ alone →", ticks: 5, tickFormat: digits, grid: true, domain: [Math.min(...rows.map(({ ratio }) => ratio), 0.5) / 1.2, Math.max(...rows.map(({ ratio }) => ratio), 2) * 1.2] }, y: { type: "band", domain: texts, label: null, tickSize: 0 },
+    options: () => ({ height: 66 + 34 * rows.length, marginLeft: 106, marginRight: 168, marginTop: 10, x: { type: "log", label: "all at work ÷ alone →", ticks: 3, tickFormat: digits, grid: true, domain: [Math.min(...rows.map(({ ratio }) => ratio), 0.5) / 1.2, Math.max(...rows.map(({ ratio }) => ratio), 2) * 1.2] }, y: { type: "band", domain: texts, label: null, tickSize: 0 },
       marks: [Plot.ruleX([1], { stroke: "currentColor" }), Plot.ruleY(rows, { x1: 1, x2: "ratio", y: "text", stroke: ({ worse }) => (worse ? "var(--s2)" : "var(--s3)"), strokeWidth: 3 }),
         Plot.dot(rows, { x: "ratio", y: "text", r: 5, fill: ({ worse }) => (worse ? "var(--s2)" : "var(--s3)"), className: "samples" }),
-        Plot.text(rows.filter(({ ratio }) => ratio <= 1), { x: 1, y: "text", text: "words", dx: 7, textAnchor: "start", fill: "currentColor" }),
-        Plot.text(rows.filter(({ ratio }) => ratio > 1), { x: 1, y: "text", text: "words", dx: -7, textAnchor: "end", fill: "currentColor" })] }) });
+        Plot.text(rows, { y: "text", text: "words", frameAnchor: "right", dx: 10, textAnchor: "start", fill: "currentColor" })] }) });
 }
 
 export default { probe: "contention", covers: /./, plots: (profile) => {

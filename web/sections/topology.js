@@ -53,12 +53,14 @@ function pairsPlot(profile, tree) {
   if (pairs.length === 0) return null;
   const seen = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))].sort((a, b) => a - b), order = orderOf(tree);
   const names = [...order, ...seen.filter((cpu) => !order.includes(cpu))], place = new Map(names.map((cpu, i) => [cpu, i]));
-  const cells = pairs.flatMap(({ a, b, latency_ns: value }) => [[a, b], [b, a]].map(([row, column]) => ({ row: place.get(row), column: place.get(column), value })));
+  // Both halves, unless that is more than a browser draws at once.
+  const both = pairs.length <= 5000;
+  const cells = pairs.flatMap(({ a, b, latency_ns: value }) => (both ? [[a, b], [b, a]] : [place.get(a) < place.get(b) ? [a, b] : [b, a]]).map(([row, column]) => ({ row: place.get(row), column: place.get(column), value })));
   const all = names.length * (names.length - 1) / 2, complete = pairs.length >= all;
-  const blocks = complete || !tree ? [] : nodesOf(tree).filter(({ node }) => typeof node.latency_ns === "number").map(({ node, from, to }) => ({ from, to, value: node.latency_ns }));
+  const blocks = (complete && both) || !tree ? [] : nodesOf(tree).filter(({ node }) => typeof node.latency_ns === "number").map(({ node, from, to }) => ({ from, to, value: node.latency_ns }));
   const values = pairs.map(({ latency_ns: value }) => value);
   return heatMap({ name: "pairs", title: "Pairs of cpus", cells, blocks, names, unit: "ns", rowLabel: "cpu", columnLabel: "cpu", ids: profile.idsOf("topology", /^topology\.(pairs|confirm)\./),
-    caption: `Time for a line to go from one cpu to another, darker is slower: ${complete ? `all ${plural(pairs.length, "pair")}` : `${plural(pairs.length, "pair")} of ${digits(all)} were measured${blocks.length > 0 ? "; the ground behind them is what the tree says of the others, so a pair that stands out contradicts it" : "; blank was not"}`}.${order.length > 0 ? " Cpus stand in the order of the tree." : ""}`,
+    caption: `Time for a line to go from one cpu to another, darker is slower: ${complete ? `all ${plural(pairs.length, "pair")}${both ? "" : ", each once; the other half is what the tree says"}` : `${plural(pairs.length, "pair")} of ${digits(all)} were measured${blocks.length > 0 ? "; the ground behind them is what the tree says of the others, so a pair that stands out contradicts it" : "; blank was not"}`}.${order.length > 0 ? " Cpus stand in the order of the tree." : ""}`,
     alt: `Heat map of ${plural(pairs.length, "pair")} of cpus, from ${digits(least(values))} to ${digits(most(values))} ns.` });
 }
 

@@ -2,7 +2,7 @@
 import { linesPlot } from "../parts/chart.js";
 import { el, table } from "../parts/dom.js";
 import { fileSection, listOf } from "../parts/files.js";
-import { digits } from "../parts/format.js";
+import { digits, plural } from "../parts/format.js";
 
 const names = { fixed: "ours, for this size", general: "ours, for any size", 2012: "ours, model of 2012", plain: "plain loops" };
 const of = (result, own, others) => [...Object.entries(result[own] ?? {}).map(([key, value]) => [names[key] ?? key, value]), ...Object.entries(result[others] ?? {})].filter(([, value]) => typeof value === "number");
@@ -21,6 +21,23 @@ function plotOf(rows, name, title, model, caption) {
     alt: `${title}: ${series.map((text) => { const own = rows.filter((row) => row.series === text); const best = own.reduce((a, b) => (b.y > a.y ? b : a)); return `${text} at most ${digits(best.y)} Gflop/s, at n ${digits(best.x)}`; }).join("; ")}.` });
 }
 
+/** Figure 12: the kernel that the model of 2012 makes, over n; where its speed falls for good beside where the model says. */
+function figure12(figure) {
+  const rows = listOf(figure?.points).filter(({ n, gflops }) => typeof n === "number" && typeof gflops === "number").map(({ n, gflops }) => ({ x: n, y: gflops, series: "kernel of 2012, unpacked" }));
+  const rules = [["model_size", "model"], ["knee", "seen"]].filter(([key]) => typeof figure?.[key] === "number").map(([key, text]) => ({ at: figure[key], text: `${text} ${figure[key]}` }));
+  return rows.length > 0 && linesPlot({ name: "tuning-figure-12", title: "The model of 2012 against what is seen", rows, x: "matrix size n", y: "Gflop/s", log: false, span: Infinity, rules,
+    caption: `The paper's kernel, blocked for registers alone: it should lose speed beyond the size that the model gives${typeof figure.knee === "number" ? ", and does beyond the one that is marked as seen" : "; here it does not for good, since the next cache keeps up"}.`,
+    alt: `Speed of the kernel of 2012: ${rows.filter((_, i) => i % Math.ceil(rows.length / 12) === 0).map(({ x, y }) => `n ${digits(x)}: ${digits(y)} Gflop/s`).join("; ")}. The model's size is ${digits(figure.model_size)}.` });
+}
+
+/** What an exhaustive search found beside the model's choice. */
+function searchTable(search) {
+  const sizes = listOf(search?.sizes);
+  return sizes.length > 0 && [el("h3", "Against exhaustive search"), el("p", `Of ${plural(search.combinations ?? 0, "combination")} the model's choice has ${digits(100 * search.chosen_by_best)}% of the speed of the best for each size.`),
+    table("Against exhaustive search", [{ text: "n", number: true }, { text: "model, Gflop/s", number: true }, { text: "best, Gflop/s", number: true }, "best tile", { text: "model / best", number: true }],
+      sizes.map(({ n, chosen_gflops: chosen, best, chosen_by_best: share }) => [n, chosen, best?.gflops, `${best?.mr} × ${best?.nr}, ${best?.kr} steps${best?.packed ? ", packed" : ""}`, share].map((cell) => (typeof cell === "string" ? cell : { cell: typeof cell === "number" ? el("data", { value: String(cell) }, digits(cell)) : "–", number: true }))))];
+}
+
 function tableOf(rows, caption) {
   const series = [...new Set(rows.map((row) => row.series))], sizes = [...new Set(rows.map(({ x }) => x))];
   const find = (x, text) => rows.find((row) => row.x === x && row.series === text)?.y;
@@ -36,6 +53,7 @@ function draw(content) {
   return [el("p", `${content.operation ?? "The kernel"}${content.type ? ` in ${content.type}` : ""}: ${facts.map((key) => `${key.replaceAll("_", " ")} ${digits(model[key])}`).join(", ")}.`),
     plotOf(warm, "tuning-warm", "Operands warm", model, "Speed by size; ours are whole lines, libraries dashed. Upright: the sizes up to which one block fits the first cache, by the model."),
     plotOf(cold, "tuning-cold", "Operands cold", model, "The same with operands that are in no cache when the kernel is called."),
+    figure12(content.figure_12), searchTable(content.search),
     warm.length > 0 && tableOf(warm, "Operands warm"), cold.length > 0 && tableOf(cold, "Operands cold"),
     reasons.length > 0 && el("div.card", el("h3", "Why these numbers"), el("ol", reasons.map((line) => el("li", String(line))))),
     inputs.length > 0 && table("What the model was given", ["answer", { text: "value", number: true }], inputs.map(([key, value]) => [el("span.key", key), { cell: typeof value === "number" ? el("data", { value: String(value) }, digits(value)) : String(value), number: true }]))];

@@ -125,4 +125,9 @@ const bj_probe bj_probe_sharing = {
     .memory_bytes = {64u << 20, 64u << 20, 64u << 20},
     .measure = measure,
     .analyse = bj_sharing_analyse,
+    .analyze_curve = SHARING_TABLE,
+    .analyze_x_name = "cpu",
+    .analyze_x_unit = "number",
+    .analyze_level = true,
+    .analyze_beside = true,
 };

@@ -105,8 +105,9 @@ bj_status bj_sharing_read_level(const bj_curves *samples, size_t level, bj_shari
     const bj_curve *all = find_curve(samples, SHARING_ALONE, 1), *alone = find_curve(samples, SHARING_ALONE, level);
     const bj_curve *again = find_curve(samples, SHARING_AGAIN, level);
     *read = (bj_sharing_level){.level = level, .bytes = NAN, .spread = NAN};
-    if (all == NULL || alone == NULL)
+    if (alone == NULL)
         return BJ_OK;
+    all = all != NULL ? all : alone; /* a table is of one level */
     bj_data_get_attribute_number(alone, SHARING_BYTES, &read->bytes);
     read->cpu_count = all->x_count;
     read->rounds = alone->round_count;
@@ -146,7 +147,8 @@ double bj_sharing_find_threshold(const bj_sharing_level *read, double next_ns) {
     double own_ns = read->alone_ns[0];
     for (size_t i = 1; i < read->cpu_count; i++)
         own_ns = fmax(own_ns, read->alone_ns[i]);
-    double rise = next_ns > own_ns ? LEAST_RISE * (next_ns - own_ns) / own_ns : 0; /* 0 where next_ns is NaN */
+    double next = isnan(next_ns) ? UNKNOWN_NEXT * own_ns : next_ns;
+    double rise = next > own_ns ? LEAST_RISE * (next - own_ns) / own_ns : 0;
     return 1 + fmax(rise, expm1(NOISE_SIGMAS * read->spread));
 }
 

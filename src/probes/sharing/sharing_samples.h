@@ -8,6 +8,8 @@
 #include "probes/kit/cpu_groups.h"
 #include "probes/probe.h"
 
+/* Of somebody's table: its rows. */
+#define SHARING_TABLE "sharing.table"
 /* Attributes. */
 #define SHARING_LEVEL "level"
 #define SHARING_CPU "cpu"
@@ -48,6 +50,10 @@ double bj_sharing_find_groups(const bj_sharing_level *read, double threshold, co
                               size_t *group_of, double *scratch);
 /* The latency beyond a level (from 1). NaN: not known. */
 double bj_sharing_find_next_ns(const bj_answers *earlier, size_t level);
+
+/* The rows of a table as samples of that level (sharing_table.c). */
+bj_status bj_sharing_file_table(const bj_curves *rows, unsigned level, bool is_servet, bj_curves *samples,
+                                bj_error *error) BJ_WARN_UNUSED;
 
 bj_status bj_sharing_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                              bj_error *error);

@@ -68,6 +68,13 @@ static bj_status fill_inherited(const analysis *a, const bj_answer *nearer, bj_a
     return BJ_OK;
 }
 
+/* Of a table only where its times are known to be ns, too. */
+static double find_next_ns(const analysis *a, size_t level) {
+    const char *unit = a->request->y_unit_given;
+    bool is_comparable = !a->request->from_table || (unit != NULL && strcmp(unit, "ns") == 0);
+    return is_comparable ? bj_sharing_find_next_ns(a->request->earlier, level) : NAN;
+}
+
 static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, const size_t *group_of, double against,
                              double threshold, bj_answer *answer, bj_error *error) {
     bj_structured value = {0};
@@ -77,18 +84,12 @@ static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, co
     answer->confidence = bj_kit_judge_support(support);
     if (read->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
-    if (read->rounds < 2 || against > FEW_CONTRADICTIONS || a->is_servet)
+    bool is_blind = bj_sharing_is_blind(read, threshold, find_next_ns(a, read->level));
+    if (read->rounds < 2 || against > FEW_CONTRADICTIONS || a->is_servet || is_blind)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
     if (support < BJ_SUPPORT_MEDIUM)
         bj_kit_call_unstable(answer, "%.0f of 100 resamples of the rounds give these groups", 100 * support);
     return BJ_OK;
-}
-
-/* Of a table only where its times are known to be ns, too. */
-static double find_next_ns(const analysis *a, size_t level) {
-    const char *unit = a->request->y_unit_given;
-    bool is_comparable = !a->request->from_table || (unit != NULL && strcmp(unit, "ns") == 0);
-    return is_comparable ? bj_sharing_find_next_ns(a->request->earlier, level) : NAN;
 }
 
 static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_answers *answers) {

@@ -17,6 +17,10 @@
 /* And beyond the noise of walks alone, in robust standard deviations of their spread: a false alarm in a million. 20%
  * less: one in ten thousand. */
 #define NOISE_SIGMAS 5.0
+/* Who shares goes at least so far towards the next level: three fifths of what a cache that replaces at random loses
+ * (LEAST_RISE). Where the threshold lies beyond, nobody was seen to share because nobody could be. 20% less: an answer
+ * of a noisy machine is low a little sooner; more: later. */
+#define SEEN_RISE 0.3
 /* Servet's own rule. */
 #define SERVET_RATIO 2.0
 /* Resamples of the rounds that the support is counted of. */

@@ -44,6 +44,8 @@ bj_status bj_sharing_read_level(const bj_curves *samples, size_t level, bj_shari
 void bj_sharing_free_level(bj_sharing_level *read);
 /* The ratio beyond which a pair shares; next_ns is the latency of the next level. Infinite: nothing is known yet. */
 double bj_sharing_find_threshold(const bj_sharing_level *read, double next_ns);
+/* Whether sharing would stay below the threshold. */
+bool bj_sharing_is_blind(const bj_sharing_level *read, double threshold, double next_ns);
 /* Groups from the median of each pair's samples in these rounds (NULL: all), joined with those of the nearer level that
  * group_of holds. Returns the share of pairs that contradict the outcome. */
 double bj_sharing_find_groups(const bj_sharing_level *read, double threshold, const size_t *rounds, size_t round_count,

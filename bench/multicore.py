@@ -207,7 +207,11 @@ def run_many(program, folder, work, options):
                                              "topology,sharing,contention")) for machine, seed in work]
         for machine, seed, task in tasks:
             said, whole = task.result()
-            tally.add(machine["name"], whole, seed, judge(said, whole))
+            verdicts = judge(said, whole)
+            tally.add(machine["name"], whole, seed, verdicts)
+            bad = ["%s %s (%s)" % (key, value, sure) for key, verdict, sure, value in verdicts if verdict in ("wrong", "none")]
+            print("%s, %d cpus, seed %d: %s" % (machine["name"], whole["cpus"], seed, "; ".join(bad) or "right"),
+                  file=sys.stderr, flush=True)
     return tally
 
 

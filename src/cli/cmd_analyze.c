@@ -136,10 +136,34 @@ static bj_status add_matrix(analysis *analysis, const bj_csv_rows *rows, bj_erro
     return BJ_OK;
 }
 
+/* Matrices below each other: a curve a cpu, a round a matrix. */
+static bj_status add_matrices(analysis *analysis, const bj_csv_rows *rows, bj_error *error) {
+    for (size_t cpu = 0; cpu < rows->columns; cpu++) {
+        char id[48];
+        bj_curve *curve = NULL;
+        snprintf(id, sizeof id, "%.30s.%u", analysis->probe->analyze_curve, (unsigned)cpu);
+        for (size_t i = 0; i < rows->count; i++) {
+            size_t row = (size_t)rows->row[i];
+            if (row % rows->columns != cpu)
+                continue;
+            if (curve == NULL) {
+                BJ_TRY(bj_data_add_curve(&analysis->samples, id, analysis->probe->name, &curve, error));
+                bj_data_name_axes(curve, analysis->probe->analyze_x_name, analysis->probe->analyze_x_unit, "measured",
+                                  "unit");
+                BJ_TRY(bj_data_set_attribute_number(curve, "cpu", (double)cpu, error));
+            }
+            BJ_TRY(bj_data_record_sample(curve, rows->x[i], row / rows->columns, rows->y[i], error));
+        }
+    }
+    return BJ_OK;
+}
+
 static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_error *error) {
     const bj_probe *probe = analysis->probe;
     bj_curve *curve;
-    if (probe->analyze_matrix)
+    if (probe->analyze_beside)
+        BJ_TRY(add_matrices(analysis, rows, error));
+    else if (probe->analyze_matrix)
         BJ_TRY(add_matrix(analysis, rows, error));
     else
         BJ_TRY(add_curve(analysis, probe->analyze_curve, rows, 0, rows->count, &curve, error));
@@ -149,7 +173,8 @@ static bj_status analyse_rows(const bj_csv_rows *rows, analysis *analysis, bj_er
 static bj_status analyse_file(const char *path, analysis *analysis, bj_error *error) {
     bj_csv_rows rows;
     bj_error trouble;
-    bj_csv_kind kind = analysis->probe->analyze_matrix       ? BJ_CSV_MATRIX
+    bj_csv_kind kind = analysis->probe->analyze_beside       ? BJ_CSV_MATRICES
+                       : analysis->probe->analyze_matrix     ? BJ_CSV_MATRIX
                        : analysis->probe->analyze_one_column ? BJ_CSV_SINGLES
                                                              : BJ_CSV_PAIRS;
     bj_status status = bj_cli_read_csv(path, kind, &rows, error);
@@ -195,7 +220,7 @@ static const bj_cli_option options[] = {
     {"method", 0, "NAME", "how to analyse; 'blackjack list' names the methods"},
     {"known", 0, "KEY=VALUE", "what is known otherwise, such as cache.L1.size_bytes=32768; may be repeated"},
     {"unit", 0, "ns|cycles", "unit of the times; without it no latencies are answered"},
-    {"level", 0, "N", "the cache level that the table is about (line, associativity)"},
+    {"level", 0, "N", "the cache level that the table is about (line, associativity, sharing)"},
     {"seed", 0, "N", "of the resampling (default 1)"},
     {"format", 0, "json|text|markdown|csv", "how to print the answers (default json); text: a table for people"},
 };
@@ -210,6 +235,8 @@ const bj_cli_command bj_cli_command_analyze = {
         "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"
         "For slot, rows hold one column: gaps in ms. For contexts, x are threads; the kind of work is the file's.\n"
         "For topology, they are a square matrix or its lower triangle, empty on the diagonal: cpus from 0.\n"
+        "For sharing (times of walks) and contention (GB/s), row a, column b is cpu a while b works, and the\n"
+        "diagonal each alone; sharing takes ratios without one. Matrices below each other are rounds.\n"
         "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -13,8 +13,9 @@
 typedef struct {
     const char *name;
     bool singles;
-    bool matrix;
+    bool matrix, matrices;
     size_t matrix_rows; /* so far */
+    size_t widest;      /* fields of a row, whatever is in them */
     size_t line;        /* from 1 */
     bool seen_first;
     bj_csv_rows *rows;
@@ -124,7 +125,7 @@ static bj_status take_cells(parser *parser, piece line) {
         others += field.length > 0 && !is_number;
         if (is_number && (y < 0 || (y > 0 && !is_usable(y))))
             return refuse_line(parser, "numbers from 1e-30 to 1e30", line);
-        if (column >= BJ_CSV_MATRIX_MAX || parser->matrix_rows >= BJ_CSV_MATRIX_MAX)
+        if (column >= BJ_CSV_MATRIX_MAX || (parser->matrix_rows >= BJ_CSV_MATRIX_MAX && !parser->matrices))
             return refuse_line(parser, "a matrix of at most 1024 rows", line);
         if (y > 0)
             BJ_TRY(add_row(parser, (double)parser->matrix_rows, (double)column, y));
@@ -134,6 +135,7 @@ static bj_status take_cells(parser *parser, piece line) {
     if (others > 0)
         return refuse_line(parser, "a row of numbers", line);
     parser->matrix_rows++;
+    parser->widest = column > parser->widest ? column : parser->widest;
     return BJ_OK;
 }
 
@@ -184,11 +186,30 @@ static bj_status finish_matrix(const parser *parser) {
     return BJ_OK;
 }
 
+/* As many columns as rows, or a part of them. A row may end in a comma that stands for nothing. */
+static bj_status finish_matrices(const parser *parser) {
+    bj_csv_rows *rows = parser->rows;
+    rows->columns = parser->widest;
+    if (parser->matrix_rows % rows->columns != 0)
+        rows->columns = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        rows->columns = rows->x[i] + 1 > (double)rows->columns ? (size_t)rows->x[i] + 1 : rows->columns;
+    if (parser->matrix_rows % rows->columns == 0)
+        return BJ_OK;
+    return bj_base_set_error(parser->error, BJ_ERR_INPUT,
+                             "%.200s: expected square matrices below each other, found %zu rows of %zu columns",
+                             parser->name, parser->matrix_rows, rows->columns);
+}
+
 bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj_csv_kind kind, bj_csv_rows *rows,
                            bj_error *error) {
     *rows = (bj_csv_rows){0};
-    parser parser = {
-        .name = name, .singles = kind == BJ_CSV_SINGLES, .matrix = kind == BJ_CSV_MATRIX, .rows = rows, .error = error};
+    parser parser = {.name = name,
+                     .singles = kind == BJ_CSV_SINGLES,
+                     .matrix = kind == BJ_CSV_MATRIX || kind == BJ_CSV_MATRICES,
+                     .matrices = kind == BJ_CSV_MATRICES,
+                     .rows = rows,
+                     .error = error};
     const char *end = text + length;
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         text += 3;
@@ -207,7 +228,7 @@ bj_status bj_cli_parse_csv(const char *name, const char *text, size_t length, bj
                                    : parser.matrix ? "a matrix"
                                                    : "two numbers");
     if (status == BJ_OK && parser.matrix)
-        status = finish_matrix(&parser);
+        status = parser.matrices ? finish_matrices(&parser) : finish_matrix(&parser);
     if (status != BJ_OK)
         bj_cli_free_csv(rows);
     return status;

@@ -13,12 +13,13 @@ typedef struct {
     double *x, *y;
     double *row; /* of a matrix only: x is the column, both from 0, and cells of a row come together */
     size_t count;
+    size_t columns; /* of matrices: the row is round * columns + its number */
 } bj_csv_rows;
 
 /* What the rows hold: x and y; y alone, whose x is the number of the row, from 1; or cells of a square matrix or of its
- * lower triangle (whose first row may be missing) with nothing on the diagonal. A cell that is empty or 0 was not
- * measured. */
-typedef enum { BJ_CSV_PAIRS, BJ_CSV_SINGLES, BJ_CSV_MATRIX } bj_csv_kind;
+ * lower triangle (whose first row may be missing) with nothing on the diagonal; or such matrices with their diagonal,
+ * one below the other. A cell that is empty or 0 was not measured. */
+typedef enum { BJ_CSV_PAIRS, BJ_CSV_SINGLES, BJ_CSV_MATRIX, BJ_CSV_MATRICES } bj_csv_kind;
 #define BJ_CSV_MATRIX_MAX 1024u
 
 /* '#' begins a comment, blank lines are skipped, one header line may come first, columns after those that are asked for

@@ -84,6 +84,7 @@ typedef struct {
     bool analyze_one_column; /* rows hold y only, x is their number */
     bool analyze_level;      /* a table is about one level, which --level names */
     bool analyze_matrix;     /* a square or lower triangle: a curve a row, whose number is its attribute `cpu` */
+    bool analyze_beside;     /* likewise, with each alone on the diagonal; matrices below each other are rounds */
 } bj_probe;
 
 extern const bj_probe *const bj_probes[];

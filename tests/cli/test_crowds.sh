@@ -43,4 +43,60 @@ expect 1 get one.profile cache.L2.sharing
 expect 1 get one.profile memory.contention
 err_has "one cpu"
 
+# Tables of other people. Times of walks beside each other, alone on the diagonal: 0 with 1, and 2 with 3; eight rounds.
+table() { # table ROUNDS ALONE NEAR FAR: cells with a little noise
+    awk -v rounds="$1" -v alone="$2" -v near="$3" -v far="$4" 'BEGIN { for (r = 0; r < rounds; r++) for (a = 0; a < 4; a++) {
+        for (b = 0; b < 4; b++) { y = a == b ? alone : int(a / 2) == int(b / 2) ? near : far
+            printf "%s%.3f", b ? "," : "", y * (1 + 0.002 * ((7 * a + 3 * b + 5 * r) % 5)) }
+        print "" } }'
+}
+groups() {
+    tr -d ' \n' <out
+}
+table 8 10 35 10.1 >times.csv
+expect 0 analyze sharing times.csv --level 2
+groups | grep -qF '"cache.L2.sharing":{"value":[[0,1],[2,3]],"unit":"groups","confidence":"high"' || complain "times.csv"
+expect 0 analyze sharing times.csv --method servet --format text
+out_has cache.L1.sharing
+# A tenth of the way to the next level counts: its latency says how much that is, where the times are ns.
+table 8 10 13 10.1 >less.csv
+expect 0 analyze sharing less.csv --unit ns --known cache.L2.latency_ns=20
+groups | grep -qF '[[0,1],[2,3]]' || complain "three of ten ns are a penalty"
+expect 0 analyze sharing less.csv --unit ns --known cache.L2.latency_ns=60
+groups | grep -qF '"value":[]' || complain "three of fifty ns are none"
+# Ratios, one of them: no diagonal, as a triangle, and nothing to judge the noise by.
+printf ',,,\n3,,,\n1,1,,\n1,1.01,2.8,\n' >ratios.csv
+expect 0 analyze sharing ratios.csv --level 3
+groups | grep -qF '"cache.L3.sharing":{"value":[[0,1],[2,3]],"unit":"groups","confidence":"low"' || complain "ratios.csv"
+
+# Servet III-C: pairs (0,1), (0,2), (3,4), (3,5) get less, so {0,1,2} and {3,4,5} collide.
+for round in 1 2 3 4 5 6; do
+    printf '4\n2.2,4.01\n2.21,4,3.99\n4,4,4,4.0%s\n4.01,4,4,2.2,4\n4,4,4,2.2,4,4\n' $round
+done >rates.csv
+expect 0 analyze contention rates.csv
+groups | grep -qF '"levels":[{"groups":[[0,1,2],[3,4,5]],' || complain "rates.csv"
+groups | grep -qF '"reference_gbs":4,' || complain "the diagonal is the reference"
+groups | grep -qF '"confidence":"high"' || complain "rates.csv is clear"
+out_has '"gbs": 2.19'
+grep -q 'memory.full' out && complain "a table says nothing of full density"
+expect 0 analyze contention rates.csv --method servet
+groups | grep -qF '[[0,1,2],[3,4,5]]' || complain "figure 6"
+# Without a diagonal somebody must say what a cpu gets alone.
+printf ',,\n2.2,,\n4,4,\n' >pairs_only.csv
+expect 0 analyze contention pairs_only.csv
+out_has undetermined
+out_has "memory.read_gbs"
+expect 0 analyze contention pairs_only.csv --known memory.read_gbs=4
+groups | grep -qF '"groups":[[0,1]]' || complain "the known rate is the reference"
+
+printf '1,2\n2,1\n1,2\n' >odd.csv
+printf '1,2\nx,1\n' >word.csv
+for file in odd.csv word.csv; do
+    for probe in sharing contention; do
+        expect 2 analyze $probe $file
+        one_line_error
+        err_has "$file"
+    done
+done
+
 finish

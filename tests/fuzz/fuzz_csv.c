@@ -74,6 +74,34 @@ static void analyse_matrix(const bj_csv_rows *rows) {
     bj_data_free_curves(&samples);
 }
 
+/* Matrices below each other, as the two probes that compare pairs take them. */
+static void analyse_beside(const char *name, const bj_csv_rows *rows) {
+    const bj_probe *probe = bj_probe_find(name);
+    bj_curves samples = {0};
+    bj_answers known = {0}, answers = {0};
+    bj_error error = {""};
+    const bj_analyse_request request = {
+        .earlier = &known, .seed = 1, .method = probe->methods[rows->count % 2], .from_table = true};
+    for (size_t i = 0; i < rows->count; i++) {
+        char id[48];
+        size_t row = (size_t)rows->row[i], cpu = row % rows->columns;
+        snprintf(id, sizeof id, "row %zu", cpu);
+        bj_curve *curve = (bj_curve *)bj_data_find_curve(&samples, id);
+        if (curve == NULL)
+            require(bj_data_add_curve(&samples, id, probe->name, &curve, &error) == BJ_OK &&
+                        bj_data_set_attribute_number(curve, "cpu", (double)cpu, &error) == BJ_OK,
+                    "a row is made");
+        require(bj_data_record_sample(curve, rows->x[i], row / rows->columns, rows->y[i], &error) == BJ_OK,
+                "accepted cells are recorded");
+    }
+    if (bj_runner_analyse_probe(probe, &samples, &request, &answers, &error) == BJ_OK)
+        check_answers(&answers);
+    else
+        require(error.text[0] != '\0', "a reason");
+    bj_data_free_answers(&answers);
+    bj_data_free_curves(&samples);
+}
+
 static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_rows *rows) {
     bj_error error = {""};
     bj_status status = bj_cli_parse_csv("input", (const char *)data, size, kind, rows, &error);
@@ -84,7 +112,7 @@ static bool parse(const uint8_t *data, size_t size, bj_csv_kind kind, bj_csv_row
     }
     require(rows->count > 0, "an accepted table has rows");
     for (size_t i = 0; i < rows->count; i++)
-        require(isfinite(rows->x[i]) && (rows->x[i] > 0 || kind == BJ_CSV_MATRIX) && isfinite(rows->y[i]) &&
+        require(isfinite(rows->x[i]) && (rows->x[i] > 0 || kind >= BJ_CSV_MATRIX) && isfinite(rows->y[i]) &&
                     rows->y[i] > 0,
                 "numbers are finite and positive");
     return true;
@@ -103,6 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bj_cli_free_csv(&rows);
     if (parse(data, size, BJ_CSV_MATRIX, &rows) && rows.count <= MOST_ROWS && has_time)
         analyse_matrix(&rows);
+    bj_cli_free_csv(&rows);
+    if (parse(data, size, BJ_CSV_MATRICES, &rows) && rows.count <= MOST_ROWS && has_time) {
+        analyse_beside("sharing", &rows);
+        analyse_beside("contention", &rows);
+    }
     bj_cli_free_csv(&rows);
     return 0;
 }

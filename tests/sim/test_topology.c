@@ -270,7 +270,7 @@ static void test_large_block_decides(void **state) {
     forget(&what);
 }
 
-/* Half of the machine, which is the same to the probe and takes the simulator half of the time; bench/topology.py has
+/* Half of the machine, which is the same to the probe and takes the simulator half of the time; bench/multicore.py has
  * all of it. */
 static void test_many_shuffled(void **state) {
     (void)state;

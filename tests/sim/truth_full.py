@@ -12,7 +12,7 @@ MARGIN = 0.1
 LATENCY_SHARE, LATENCY_SHARE_MOST, OVER_NEARER = 0.4, 0.6, 2.0
 STEPS = 6
 # More lines would take minutes here.
-MOST_LINES = 600000
+MOST_LINES = 300000
 
 
 def set_of(cache, address):

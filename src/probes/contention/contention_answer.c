@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "probes/contention/contention_constants.h"
 #include "probes/contention/contention_levels.h"
+#include "probes/contention/contention_table.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/structured.h"
 
@@ -100,6 +101,12 @@ static bj_status fill_levels(const analysis *a, const bj_contention *found, bj_a
     return bj_structured_finish(&value, answer, error);
 }
 
+/* Whether what was asked tells all groups: by the tree, or of a table all pairs. */
+static bool has_all(const analysis *a) {
+    size_t cpus = a->read->all.count;
+    return a->request->from_table ? a->read->pair_count == cpus * (cpus - 1) / 2 : a->read->all.tree.is_known;
+}
+
 static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_error *error) {
     const bj_contention_samples *read = a->read;
     bj_contention found;
@@ -111,7 +118,7 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
     answer->confidence = bj_kit_judge_support(support);
     if (read->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
-    if (read->rounds < 2 || a->is_servet || !read->all.tree.is_known || found.hides_groups)
+    if (read->rounds < 2 || a->is_servet || !has_all(a) || found.hides_groups)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
     double gap = bj_contention_find_gap(read);
     if (found.count == 0 && gap > BLIND_GAP) {
@@ -124,8 +131,8 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
     return status;
 }
 
-bj_status bj_contention_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
-                                bj_error *error) {
+static bj_status analyse_levels(const bj_curves *samples, const bj_analyse_request *request, const char *lacking,
+                                bj_answers *answers, bj_error *error) {
     bj_answer *answer;
     bj_contention_samples read;
     BJ_TRY(bj_data_put_answer(answers, "memory.contention", "GB/s", &answer, error));
@@ -138,7 +145,25 @@ bj_status bj_contention_analyse(const bj_curves *samples, const bj_analyse_reque
     if (read.all.count > 1 && read.pair_count > 0)
         status = answer_contention(&a, answer, error);
     else
-        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "one cpu, or no memory for two streams: nothing to compare");
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%s", lacking);
     bj_contention_free_samples(&read);
-    return status == BJ_OK ? bj_contention_answer_full(samples, request, answers, error) : status;
+    return status;
+}
+
+bj_status bj_contention_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
+                                bj_error *error) {
+    if (!request->from_table) {
+        BJ_TRY(analyse_levels(samples, request, "one cpu, or no memory for two streams: nothing to compare", answers,
+                              error));
+        return bj_contention_answer_full(samples, request, answers, error);
+    }
+    bj_curves filed = {0};
+    bj_status status = bj_contention_file_table(samples, request->earlier, &filed, error);
+    if (status == BJ_OK)
+        status = analyse_levels(&filed, request,
+                                "nothing says what a cpu gets alone: expected it on the diagonal, or --known "
+                                "memory.read_gbs=GB/s",
+                                answers, error);
+    bj_data_free_curves(&filed);
+    return status;
 }

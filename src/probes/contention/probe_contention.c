@@ -13,6 +13,7 @@
 #include "probes/contention/contention_answer.h"
 #include "probes/contention/contention_constants.h"
 #include "probes/contention/contention_round.h"
+#include "probes/contention/contention_table.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 
@@ -113,4 +114,8 @@ const bj_probe bj_probe_contention = {
     .memory_bytes = {512u << 20, 512u << 20, 512u << 20},
     .measure = measure,
     .analyse = bj_contention_analyse,
+    .analyze_curve = CONTENTION_TABLE,
+    .analyze_x_name = "cpu",
+    .analyze_x_unit = "number",
+    .analyze_beside = true,
 };

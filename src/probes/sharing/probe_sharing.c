@@ -22,9 +22,9 @@
 /* From so many cpus on each round asks only part of them: fewer rounds have as many samples. */
 #define MANY_CPUS 48u
 
-/* On base pages, walks of up to so many places are walked alone each time: 2 MiB of 64-byte lines, some milliseconds.
- */
-#define PAIRED_PLACES 32768u
+/* On base pages, walks of up to so many places are walked alone each time: 16 MiB of 64-byte lines, some tens of
+ * milliseconds. Luck of frames moves times alone by half in caches of a few MiB, less in larger ones. */
+#define PAIRED_PLACES 262144u
 
 typedef struct {
     unsigned rounds, rounds_of_many;
@@ -125,4 +125,9 @@ const bj_probe bj_probe_sharing = {
     .memory_bytes = {64u << 20, 64u << 20, 64u << 20},
     .measure = measure,
     .analyse = bj_sharing_analyse,
+    .analyze_curve = SHARING_TABLE,
+    .analyze_x_name = "cpu",
+    .analyze_x_unit = "number",
+    .analyze_level = true,
+    .analyze_beside = true,
 };

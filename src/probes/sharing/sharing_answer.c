@@ -68,6 +68,13 @@ static bj_status fill_inherited(const analysis *a, const bj_answer *nearer, bj_a
     return BJ_OK;
 }
 
+/* Of a table only where its times are known to be ns, too. */
+static double find_next_ns(const analysis *a, size_t level) {
+    const char *unit = a->request->y_unit_given;
+    bool is_comparable = !a->request->from_table || (unit != NULL && strcmp(unit, "ns") == 0);
+    return is_comparable ? bj_sharing_find_next_ns(a->request->earlier, level) : NAN;
+}
+
 static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, const size_t *group_of, double against,
                              double threshold, bj_answer *answer, bj_error *error) {
     bj_structured value = {0};
@@ -77,7 +84,8 @@ static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, co
     answer->confidence = bj_kit_judge_support(support);
     if (read->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
-    if (read->rounds < 2 || against > FEW_CONTRADICTIONS || a->is_servet)
+    bool is_blind = bj_sharing_is_blind(read, threshold, find_next_ns(a, read->level));
+    if (read->rounds < 2 || against > FEW_CONTRADICTIONS || a->is_servet || is_blind)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
     if (support < BJ_SUPPORT_MEDIUM)
         bj_kit_call_unstable(answer, "%.0f of 100 resamples of the rounds give these groups", 100 * support);
@@ -108,9 +116,7 @@ static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_ans
                                              : "no walk lies inside this level and well outside the nearer one");
     } else {
         memcpy(group_of, a->nearer, read.cpu_count * sizeof *group_of);
-        double threshold = a->is_servet
-                               ? SERVET_RATIO
-                               : bj_sharing_find_threshold(&read, bj_sharing_find_next_ns(a->request->earlier, level));
+        double threshold = a->is_servet ? SERVET_RATIO : bj_sharing_find_threshold(&read, find_next_ns(a, level));
         double against = bj_sharing_find_groups(&read, threshold, NULL, read.rounds, group_of, a->scratch);
         if (!were_all_asked(a, &read))
             bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time budget ended before all cpus were asked");
@@ -131,24 +137,38 @@ static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_ans
     return status;
 }
 
+/* Levels from `first` on. */
+static bj_status answer_levels(analysis *a, size_t first, size_t last, bj_answers *answers, bj_error *error) {
+    bj_sharing_level all;
+    BJ_TRY(bj_sharing_read_level(a->samples, first, &all, error));
+    a->all = &all;
+    a->nearer = malloc((all.cpu_count + 1) * sizeof *a->nearer);
+    bj_status status = BJ_OK;
+    if (a->nearer == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", all.cpu_count);
+    else
+        bj_kit_part_all(a->nearer, all.cpu_count);
+    for (size_t level = first; status == BJ_OK && level <= last; level++)
+        status = answer_level(a, level, error, answers);
+    free(a->nearer);
+    bj_sharing_free_level(&all);
+    return status;
+}
+
 bj_status bj_sharing_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                              bj_error *error) {
     analysis a = {.samples = samples,
                   .request = request,
                   .is_servet = request->method != NULL && strcmp(request->method, "servet") == 0};
     double levels = fmin(fmax(bj_kit_find_number(request->earlier, "cache.levels"), 0), 8); /* 0 for NaN */
-    bj_sharing_level all;
-    BJ_TRY(bj_sharing_read_level(samples, 1, &all, error));
-    a.all = &all;
-    a.nearer = malloc((all.cpu_count + 1) * sizeof *a.nearer);
-    bj_status status = BJ_OK;
-    if (a.nearer == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", all.cpu_count);
-    else
-        bj_kit_part_all(a.nearer, all.cpu_count);
-    for (size_t level = 1; status == BJ_OK && level <= (size_t)levels; level++)
-        status = answer_level(&a, level, error, answers);
-    free(a.nearer);
-    bj_sharing_free_level(&all);
+    if (!request->from_table)
+        return answer_levels(&a, 1, (size_t)levels, answers, error);
+    bj_curves filed = {0};
+    unsigned level = request->level > 0 ? request->level : 1;
+    a.samples = &filed;
+    bj_status status = bj_sharing_file_table(samples, level, a.is_servet, &filed, error);
+    if (status == BJ_OK)
+        status = answer_levels(&a, level, level, answers, error);
+    bj_data_free_curves(&filed);
     return status;
 }

@@ -11,9 +11,16 @@
  * capacity a cache that replaces at random keeps 54 lines in 100, LRU none; prefetchers of whole regions bring some
  * back. 20% less or more: the same answers on all machines of the zoo. */
 #define LEAST_RISE 0.1
+/* Where the next level's latency is not known, so many times the level's own: the least between neighbouring levels of
+ * the zoo. 20% more: pairs that lose less than an eighth are apart; less: one in twelve. */
+#define UNKNOWN_NEXT 2.0
 /* And beyond the noise of walks alone, in robust standard deviations of their spread: a false alarm in a million. 20%
  * less: one in ten thousand. */
 #define NOISE_SIGMAS 5.0
+/* Who shares goes at least so far towards the next level: three fifths of what a cache that replaces at random loses
+ * (LEAST_RISE). Where the threshold lies beyond, nobody was seen to share because nobody could be. 20% less: an answer
+ * of a noisy machine is low a little sooner; more: later. */
+#define SEEN_RISE 0.3
 /* Servet's own rule. */
 #define SERVET_RATIO 2.0
 /* Resamples of the rounds that the support is counted of. */

@@ -105,8 +105,9 @@ bj_status bj_sharing_read_level(const bj_curves *samples, size_t level, bj_shari
     const bj_curve *all = find_curve(samples, SHARING_ALONE, 1), *alone = find_curve(samples, SHARING_ALONE, level);
     const bj_curve *again = find_curve(samples, SHARING_AGAIN, level);
     *read = (bj_sharing_level){.level = level, .bytes = NAN, .spread = NAN};
-    if (all == NULL || alone == NULL)
+    if (alone == NULL)
         return BJ_OK;
+    all = all != NULL ? all : alone; /* a table is of one level */
     bj_data_get_attribute_number(alone, SHARING_BYTES, &read->bytes);
     read->cpu_count = all->x_count;
     read->rounds = alone->round_count;
@@ -140,14 +141,23 @@ double bj_sharing_find_next_ns(const bj_answers *earlier, size_t level) {
     return bj_known_caches_find_latency(earlier, level + 1);
 }
 
-double bj_sharing_find_threshold(const bj_sharing_level *read, double next_ns) {
-    if (read->cpu_count == 0 || isnan(read->spread))
-        return INFINITY;
+/* A share of the way from the slowest cpu's time alone to the next level, as a ratio to that time. */
+static double find_rise(const bj_sharing_level *read, double next_ns, double share) {
     double own_ns = read->alone_ns[0];
     for (size_t i = 1; i < read->cpu_count; i++)
         own_ns = fmax(own_ns, read->alone_ns[i]);
-    double rise = next_ns > own_ns ? LEAST_RISE * (next_ns - own_ns) / own_ns : 0; /* 0 where next_ns is NaN */
-    return 1 + fmax(rise, expm1(NOISE_SIGMAS * read->spread));
+    double next = isnan(next_ns) ? UNKNOWN_NEXT * own_ns : next_ns;
+    return next > own_ns ? share * (next - own_ns) / own_ns : 0;
+}
+
+double bj_sharing_find_threshold(const bj_sharing_level *read, double next_ns) {
+    if (read->cpu_count == 0 || isnan(read->spread))
+        return INFINITY;
+    return 1 + fmax(find_rise(read, next_ns, LEAST_RISE), expm1(NOISE_SIGMAS * read->spread));
+}
+
+bool bj_sharing_is_blind(const bj_sharing_level *read, double threshold, double next_ns) {
+    return threshold > 1 + find_rise(read, next_ns, SEEN_RISE);
 }
 
 double bj_sharing_find_groups(const bj_sharing_level *read, double threshold, const size_t *rounds, size_t round_count,

@@ -8,6 +8,8 @@
 #include "probes/kit/cpu_groups.h"
 #include "probes/probe.h"
 
+/* Of somebody's table: its rows. */
+#define SHARING_TABLE "sharing.table"
 /* Attributes. */
 #define SHARING_LEVEL "level"
 #define SHARING_CPU "cpu"
@@ -42,12 +44,18 @@ bj_status bj_sharing_read_level(const bj_curves *samples, size_t level, bj_shari
 void bj_sharing_free_level(bj_sharing_level *read);
 /* The ratio beyond which a pair shares; next_ns is the latency of the next level. Infinite: nothing is known yet. */
 double bj_sharing_find_threshold(const bj_sharing_level *read, double next_ns);
+/* Whether sharing would stay below the threshold. */
+bool bj_sharing_is_blind(const bj_sharing_level *read, double threshold, double next_ns);
 /* Groups from the median of each pair's samples in these rounds (NULL: all), joined with those of the nearer level that
  * group_of holds. Returns the share of pairs that contradict the outcome. */
 double bj_sharing_find_groups(const bj_sharing_level *read, double threshold, const size_t *rounds, size_t round_count,
                               size_t *group_of, double *scratch);
 /* The latency beyond a level (from 1). NaN: not known. */
 double bj_sharing_find_next_ns(const bj_answers *earlier, size_t level);
+
+/* The rows of a table as samples of that level (sharing_table.c). */
+bj_status bj_sharing_file_table(const bj_curves *rows, unsigned level, bool is_servet, bj_curves *samples,
+                                bj_error *error) BJ_WARN_UNUSED;
 
 bj_status bj_sharing_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                              bj_error *error);

@@ -210,7 +210,7 @@ const bj_cli_command bj_cli_command_analyze = {
         "lines that begin with '#' and a header line. The k-th row of the same x belongs to the k-th round.\n"
         "For slot, rows hold one column: gaps in ms. For contexts, x are threads; the kind of work is the file's.\n"
         "For topology, they are a square matrix or its lower triangle, empty on the diagonal: cpus from 0.\n"
-        "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
+        "At most 100000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 2,

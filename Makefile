@@ -141,12 +141,12 @@ goldens: build
 sensitivity:
 	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
 
-# All four formats in turn; what is found stays in build-fuzz, and the executions are printed.
+# All targets in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:
 	@scripts/deps.sh fuzz
 	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON -DBJ_SANITIZE=ON -DBJ_FUZZ=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
-	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv
+	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv fuzz_compare
 	@tests/fuzz/run.sh build-fuzz $(MINUTES)
 
 clean:
@@ -174,5 +174,5 @@ help:
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make peers          ours beside likwid-bench, lmbench, STREAM, a plain chase"
 	@echo "                    PEERS_ARGS=\"--runs 20\"; 'make deps-peers' sees to the packages"
-	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, machine files and CSV"
+	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, pairs of them, machine files and CSV"
 	@echo "make clean          remove the build folders"

@@ -12,7 +12,13 @@
  *     }
  *
  * The library has no global state, prints nothing, and never ends the process. A profile that is open does not change:
- * any number of threads may ask it at once. Texts that are handed out live as long as their profile. */
+ * any number of threads may ask it at once. Texts that are handed out live as long as their profile.
+ *
+ * NULL is safe everywhere. For a profile, an answer or a timer it is one that has nothing: NULL, 0, false,
+ * `undetermined`; functions with a result say BJ_LIB_ERR_USAGE where something that they need is NULL. Errors and what
+ * is called optional may always be NULL. errno stays as it was, and a thread is not cancelled inside a call (only after
+ * it). A stack of 32 KiB is enough for all but what measures (bj_lib_run_probes, the timer), which refuses less than 96
+ * KiB with BJ_LIB_ERR_SYSTEM. */
 #ifndef BLACKJACK_BLACKJACK_H
 #define BLACKJACK_BLACKJACK_H
 
@@ -88,7 +94,8 @@ BJ_LIB_API bj_lib_result bj_lib_parse_profile(const char *text, size_t length, b
                                               bj_lib_error *error);
 /* NULL does nothing. */
 BJ_LIB_API void bj_lib_close_profile(bj_lib_profile *profile);
-/* Writes it, atomically: a reader sees the old file or the new one, never half. */
+/* Writes it, atomically: a reader sees the old file or the new one, never half. What is there is replaced; links of
+ * other users in folders where everybody may make files (/tmp) are not followed. */
 BJ_LIB_API bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *path, bj_lib_error *error);
 /* The file that it came from; "" for one that was parsed or measured. */
 BJ_LIB_API const char *bj_lib_profile_path(const bj_lib_profile *profile);

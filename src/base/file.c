@@ -24,15 +24,13 @@ bool bj_base_is_stream(const char *path) {
     return bj_base_own_descriptor(path) >= 0;
 }
 
-/* Never waits: opening a named pipe would, for as long as nobody is at its other end. */
+/* Never waits: opening a named pipe would, for as long as nobody is at its other end, and reading some devices and
+ * files of /proc would for ever. */
 static int open_existing(const char *path, int flags) {
     int own = bj_base_own_descriptor(path);
     if (own >= 0)
         return fcntl(own, F_DUPFD_CLOEXEC, 0);
-    int descriptor = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (descriptor >= 0)
-        (void)fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
-    return descriptor;
+    return open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 /* A pipe that is open already (a shell's "<(…)", standard input) is somebody's plan; one that only has a name may
@@ -65,7 +63,9 @@ static bj_status read_all(int descriptor, const char *path, size_t max_bytes, si
         }
         got = read(descriptor, buffer + used, room - used - 1);
         used += got > 0 ? (size_t)got : 0;
-        if (got < 0 && errno != EINTR)
+        if (got < 0 && errno == EAGAIN && !bj_base_is_stream(path))
+            status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: has nothing to read now, and may never have", path);
+        else if (got < 0 && errno != EINTR && errno != EAGAIN)
             status = fail(error, path, "cannot read", errno);
         else if (used > max_bytes)
             status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);

@@ -67,6 +67,16 @@ bool bj_base_parse_u64(const char *text, uint64_t *value) {
     return true;
 }
 
+size_t bj_base_measure_bidi(const unsigned char *at) {
+    if (at[0] == 0xd8 && at[1] == 0x9c) /* U+061C */
+        return 2;
+    if (at[0] != 0xe2 || (at[1] != 0x80 && at[1] != 0x81))
+        return 0;
+    bool found = at[1] == 0x80 ? at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xaa && at[2] <= 0xae)
+                               : at[2] >= 0xa6 && at[2] <= 0xa9;
+    return found ? 3 : 0;
+}
+
 void bj_base_hide_controls(char *text) {
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
         bool two_bytes = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
@@ -74,6 +84,11 @@ void bj_base_hide_controls(char *text) {
             at[1] = '?';
         if (two_bytes || *at < ' ' || *at == 0x7f)
             *at = '?';
+        size_t length = bj_base_measure_bidi(at);
+        if (length > 0) {
+            memset(at, '?', length);
+            at += length - 1;
+        }
     }
 }
 

@@ -237,7 +237,7 @@ const bj_cli_command bj_cli_command_analyze = {
         "For topology, they are a square matrix or its lower triangle, empty on the diagonal: cpus from 0.\n"
         "For sharing (times of walks) and contention (GB/s), row a, column b is cpu a while b works, and the\n"
         "diagonal each alone; sharing takes ratios without one. Matrices below each other are rounds.\n"
-        "At most 1000000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
+        "At most 100000 rows in 128 MiB, numbers from 1e-30 to 1e30, and a decimal point whatever the locale.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 2,

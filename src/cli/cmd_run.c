@@ -298,7 +298,13 @@ static int measure(session *session) {
     session->plan.lacked = &session->lacked;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
+    char last_words[300];
+    snprintf(last_words, sizeof last_words, "blackjack: interrupted%.3s%.200s%s\n", session->journal ? "; " : "",
+             session->journal ? session->path : "", session->journal ? " holds what was done, --resume goes on" : "");
+    bj_base_hide_controls(last_words);
+    last_words[strlen(last_words) - 1] = '\n';
     bj_cli_catch_signals();
+    bj_cli_end_soon(last_words);
     bj_status status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
     bj_cli_end_progress(&progress);
     bj_cli_release_signals();

@@ -102,6 +102,7 @@ static int run(const bj_cli_arguments *arguments) {
         status = bj_platform_make_folder(&folder, &error);
     if (status == BJ_OK) {
         bj_cli_catch_signals();
+        bj_cli_end_soon("blackjack: interrupted\n");
         status = time_kernels(&request, folder, &error);
         bj_platform_remove_folder(folder);
         bj_cli_release_signals();

@@ -175,7 +175,7 @@ static void print_c(FILE *out, char letter) {
 }
 
 static void print_cmake(FILE *out, char letter) {
-    if (strchr("\"\\$", letter) != NULL)
+    if (strchr("\"\\$@", letter) != NULL)
         putc('\\', out);
     putc(letter, out);
 }

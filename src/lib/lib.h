@@ -23,6 +23,19 @@ struct bj_lib_profile {
     char *path;              /* never NULL */
 };
 
+/* What a call of the library must leave as it found it: errno, and no thread cancelled in the middle of it, whose stack
+ * threads of ours may be working on. First line of every function that does more than look something up. */
+typedef struct {
+    int number, cancelling;
+} bj_inside_guest;
+bj_inside_guest bj_inside_enter(void);
+void bj_inside_leave(bj_inside_guest *guest);
+#define BJ_INSIDE_BE_GUEST() bj_inside_guest guest __attribute__((cleanup(bj_inside_leave), unused)) = bj_inside_enter()
+/* Whether the calling thread has so much of its stack left. */
+bool bj_inside_has_stack(size_t bytes);
+/* What measuring needs: some tens of kilobytes were seen, and a guest does not know what its callbacks take. */
+#define BJ_INSIDE_STACK_BYTES ((size_t)96 * 1024)
+
 /* Takes over `whole` and `text` (may be NULL), also on failure. */
 bj_lib_result bj_inside_wrap_profile(bj_profile *whole, const char *path, char *text, size_t length,
                                      bj_lib_profile **profile, bj_lib_error *error);

@@ -14,30 +14,32 @@ _Static_assert((int)BJ_LIB_CONFIDENCE_NONE == (int)BJ_CONFIDENCE_NONE &&
                "confidence");
 
 const char *bj_lib_answer_key(const bj_lib_answer *answer) {
-    return answer->characteristic.key;
+    return answer != NULL ? answer->characteristic.key : NULL;
 }
 
 const char *bj_lib_answer_unit(const bj_lib_answer *answer) {
-    return answer->characteristic.unit;
+    return answer != NULL ? answer->characteristic.unit : NULL;
 }
 
 bj_lib_status bj_lib_answer_status(const bj_lib_answer *answer) {
-    return (bj_lib_status)answer->characteristic.status;
+    return answer != NULL ? (bj_lib_status)answer->characteristic.status : BJ_LIB_STATUS_UNDETERMINED;
 }
 
 bj_lib_confidence bj_lib_answer_confidence(const bj_lib_answer *answer) {
-    return (bj_lib_confidence)answer->characteristic.confidence;
+    return answer != NULL ? (bj_lib_confidence)answer->characteristic.confidence : BJ_LIB_CONFIDENCE_NONE;
 }
 
 const char *bj_lib_answer_reason(const bj_lib_answer *answer) {
-    return answer->characteristic.reason;
+    return answer != NULL ? answer->characteristic.reason : NULL;
 }
 
 const char *bj_lib_answer_method(const bj_lib_answer *answer) {
-    return answer->characteristic.method;
+    return answer != NULL ? answer->characteristic.method : NULL;
 }
 
 bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
+    if (answer == NULL)
+        return false;
     const bj_answer *about = &answer->characteristic;
     if (!bj_data_has_value(about) || about->structured != NULL)
         return false;
@@ -46,6 +48,8 @@ bool bj_lib_answer_number(const bj_lib_answer *answer, double *value) {
 }
 
 bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *high) {
+    if (answer == NULL)
+        return false;
     const bj_answer *about = &answer->characteristic;
     if (!bj_data_has_value(about) || about->structured != NULL || !about->has_interval)
         return false;
@@ -55,13 +59,15 @@ bool bj_lib_answer_interval(const bj_lib_answer *answer, double *low, double *hi
 }
 
 bool bj_lib_answer_claimed(const bj_lib_answer *answer, double *value) {
-    if (!answer->characteristic.has_claimed)
+    if (answer == NULL || !answer->characteristic.has_claimed)
         return false;
     *value = answer->characteristic.claimed;
     return true;
 }
 
 const char *bj_lib_answer_json(const bj_lib_answer *answer) {
+    if (answer == NULL)
+        return NULL;
     const bj_answer *about = &answer->characteristic;
     return bj_data_has_value(about) ? about->structured : NULL;
 }

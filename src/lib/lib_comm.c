@@ -9,6 +9,9 @@
 
 bj_lib_result bj_lib_comm_estimate(const bj_lib_profile *profile, size_t layer, size_t bytes, size_t at_once,
                                    double *us, double *relative_error, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
+    if (profile == NULL || us == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and a place for the time are needed");
     const bj_answer *answer = bj_data_find_answer(&profile->whole.answers, "comm.layers");
     bj_comm_estimate estimate;
     bj_error trouble;

@@ -35,14 +35,17 @@ static bj_lib_result place_in_order(const bj_lib_profile *profile, size_t count,
 
 bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, size_t count, bj_lib_placement how, int *cpus,
                                    bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     static const char key[] = "topology.tree";
-    const bj_answer *tree = bj_data_find_answer(&profile->whole.answers, key);
     bj_error trouble;
     int *placed = NULL;
+    if (profile == NULL || (cpus == NULL && count > 0))
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and a place for the cpus are needed");
     if (how != BJ_LIB_PLACE_NEAR && how != BJ_LIB_PLACE_SPREAD)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "placement: expected near or spread");
     if (count == 0)
         return BJ_LIB_OK;
+    const bj_answer *tree = bj_data_find_answer(&profile->whole.answers, key);
     if (tree == NULL)
         return place_in_order(profile, count, cpus, "the profile has no topology.tree", error);
     if (tree->structured == NULL || !is_sure(NULL, tree))

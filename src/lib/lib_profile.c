@@ -100,7 +100,10 @@ static bj_lib_result open_file(const char *path, bj_lib_profile **profile, bj_li
 }
 
 bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     char *found = NULL;
+    if (profile == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "no place for the profile");
     *profile = NULL;
     if (path != NULL)
         return open_file(path, profile, error);
@@ -118,6 +121,9 @@ bj_lib_result bj_lib_open_profile(const char *path, bj_lib_profile **profile, bj
 }
 
 bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profile **profile, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
+    if (profile == NULL || text == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a text and a place for the profile are needed");
     *profile = NULL;
     if (length > BJ_PROFILE_MAX_BYTES)
         return bj_inside_fail(error, BJ_LIB_ERR_INPUT, "profile: more than %zu bytes", BJ_PROFILE_MAX_BYTES);
@@ -129,6 +135,7 @@ bj_lib_result bj_lib_parse_profile(const char *text, size_t length, bj_lib_profi
 }
 
 void bj_lib_close_profile(bj_lib_profile *profile) {
+    BJ_INSIDE_BE_GUEST();
     if (profile == NULL)
         return;
     bj_profile_free(&profile->whole);
@@ -139,8 +146,11 @@ void bj_lib_close_profile(bj_lib_profile *profile) {
 }
 
 bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *path, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_error trouble;
     bj_status status;
+    if (profile == NULL || path == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and a path are needed");
     if (profile->text != NULL)
         status = bj_base_write_file_atomically(path, profile->text, profile->length, &trouble);
     else
@@ -149,10 +159,12 @@ bj_lib_result bj_lib_write_profile(const bj_lib_profile *profile, const char *pa
 }
 
 const char *bj_lib_profile_path(const bj_lib_profile *profile) {
-    return profile->path;
+    return profile != NULL ? profile->path : NULL;
 }
 
 const char *bj_lib_profile_info(const bj_lib_profile *profile, const char *name) {
+    if (profile == NULL || name == NULL)
+        return NULL;
     const bj_profile *whole = &profile->whole;
     const struct {
         const char *name, *text;
@@ -171,6 +183,8 @@ static int compare_with_key(const void *key, const void *entry) {
 }
 
 static const bj_answer *find(const bj_lib_profile *profile, const char *key) {
+    if (profile == NULL || key == NULL)
+        return NULL;
     const bj_inside_entry *found =
         bsearch(key, profile->by_key, profile->whole.answers.count, sizeof *profile->by_key, compare_with_key);
     return found != NULL ? found->answer : NULL;
@@ -178,6 +192,9 @@ static const bj_answer *find(const bj_lib_profile *profile, const char *key) {
 
 bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, double *value,
                                 bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
+    if (profile == NULL || key == NULL || value == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile, a key and a place for the value are needed");
     const bj_answer *answer = find(profile, key);
     if (answer == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_NOT_FOUND, "%.80s: the profile has no such key", key);
@@ -199,7 +216,10 @@ bj_lib_result bj_lib_get_number(const bj_lib_profile *profile, const char *key, 
 
 bj_lib_result bj_lib_get_size(const bj_lib_profile *profile, const char *key, bj_lib_confidence least, size_t *value,
                               bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     double number = 0;
+    if (value == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "no place for the value");
     bj_lib_result result = bj_lib_get_number(profile, key, least, &number, error);
     if (result != BJ_LIB_OK)
         return result;
@@ -219,9 +239,10 @@ const bj_lib_answer *bj_lib_find_answer(const bj_lib_profile *profile, const cha
 }
 
 size_t bj_lib_count_answers(const bj_lib_profile *profile) {
-    return profile->whole.answers.count;
+    return profile != NULL ? profile->whole.answers.count : 0;
 }
 
 const bj_lib_answer *bj_lib_answer_at(const bj_lib_profile *profile, size_t index) {
-    return index < profile->whole.answers.count ? wrap_answer(&profile->whole.answers.items[index]) : NULL;
+    return profile != NULL && index < profile->whole.answers.count ? wrap_answer(&profile->whole.answers.items[index])
+                                                                   : NULL;
 }

@@ -295,8 +295,8 @@ static void open_arena(void) {
     made->start_ticks = BJ_LIB_READ_COUNTER();
     measure_costs(made);
     /* Long enough for a period that is right within a thousandth or so; the file has the ratio over the whole run. */
-    while (bj_lib_read_clock() - made->start_ns < 200000)
-        ;
+    for (unsigned long reads = 0; bj_lib_read_clock() - made->start_ns < 200000 && reads < 10000000; reads++)
+        continue;
     uint64_t ns = bj_lib_read_clock() - made->start_ns, ticks = BJ_LIB_READ_COUNTER() - made->start_ticks;
     made->period_ticks = (uint64_t)((double)ticks * REGION_PERIOD_NS / (double)ns);
     arena = made;

@@ -90,12 +90,17 @@ static bj_status make_plan(bj_lib_run_options *options, bj_run_plan *plan, bj_er
 }
 
 bj_lib_result bj_lib_run_probes(const bj_lib_run_options *given, bj_lib_profile **profile, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_lib_run_options options;
     bj_run_plan plan;
     bj_machine *machine = NULL;
     bj_error trouble = {""};
     bj_profile whole;
+    if (profile == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "no place for the profile");
     *profile = NULL;
+    if (!bj_inside_has_stack(BJ_INSIDE_STACK_BYTES))
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "the stack of this thread is too small to measure in");
     bj_lib_result result = read_options(given, &options, error);
     if (result != BJ_LIB_OK)
         return result;

@@ -59,9 +59,14 @@ static bj_status open_timer(const bj_lib_timer_options *options, bj_lib_timer *t
 }
 
 bj_lib_result bj_lib_open_timer(const bj_lib_timer_options *given, bj_lib_timer **timer, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_lib_timer_options options;
     bj_error trouble = {""};
+    if (timer == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "no place for the timer");
     *timer = NULL;
+    if (!bj_inside_has_stack(BJ_INSIDE_STACK_BYTES))
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "the stack of this thread is too small to measure in");
     memset(&options, 0, sizeof options);
     if (!copy_options(&options, sizeof options, given))
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "struct_size must be sizeof(bj_lib_timer_options)");
@@ -78,13 +83,14 @@ bj_lib_result bj_lib_open_timer(const bj_lib_timer_options *given, bj_lib_timer 
 }
 
 void bj_lib_close_timer(bj_lib_timer *timer) {
+    BJ_INSIDE_BE_GUEST();
     if (timer != NULL)
         bj_timer_close_bench(timer->bench);
     free(timer);
 }
 
 const char *bj_lib_timer_clock(const bj_lib_timer *timer) {
-    return timer->bench->clock_reason;
+    return timer != NULL ? timer->bench->clock_reason : NULL;
 }
 
 static bj_status read_residency(const char *text, int unsaid, int *residency, bj_error *error) {
@@ -156,12 +162,13 @@ static bool is_timing_known(const bj_lib_timing *timing) {
 
 bj_lib_result bj_lib_time_kernel(bj_lib_timer *timer, bj_lib_kernel *kernel, const bj_lib_timing_options *options,
                                  bj_lib_timing *timing, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     bj_timing_request request;
     bj_timing found;
     bj_error trouble = {""};
-    if (!is_timing_known(timing) || kernel == NULL)
-        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a kernel, and struct_size of the timing, must be set");
+    if (timer == NULL || !is_timing_known(timing) || kernel == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, a kernel, and struct_size of the timing, must be set");
     bj_status status = read_request(options, operands, &request, &trouble);
     if (status == BJ_OK) {
         request.kernels[0] = kernel;
@@ -175,13 +182,14 @@ bj_lib_result bj_lib_time_kernel(bj_lib_timer *timer, bj_lib_kernel *kernel, con
 bj_lib_result bj_lib_time_pair(bj_lib_timer *timer, bj_lib_kernel *first, bj_lib_kernel *second,
                                const bj_lib_timing_options *options, double *ratio, double *low, double *high,
                                bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     bj_timing_request request;
     bj_timing found[2];
     bj_answer answer = {.value = 0};
     bj_error trouble = {""};
-    if (first == NULL || second == NULL)
-        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "two kernels are needed");
+    if (timer == NULL || first == NULL || second == NULL || ratio == NULL || low == NULL || high == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, two kernels and places for the results are needed");
     bj_status status = read_request(options, operands, &request, &trouble);
     if (status == BJ_OK) {
         request.kernels[0] = first;
@@ -202,9 +210,12 @@ bj_lib_result bj_lib_time_pair(bj_lib_timer *timer, bj_lib_kernel *first, bj_lib
 bj_lib_result bj_lib_tune_kernel(bj_lib_timer *timer, bj_lib_kernel *const *candidates, size_t count,
                                  const bj_lib_timing_options *options, size_t finalists, size_t *best,
                                  bj_lib_candidate *seen, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     bj_tune_request request = {.candidates = candidates, .count = count, .finalists = finalists};
     bj_error trouble = {""};
+    if (timer == NULL || candidates == NULL || best == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, candidates and a place for the best are needed");
     bj_tune_seen *both = calloc(count + 1, sizeof *both);
     bj_status status = both != NULL
                            ? read_request(options, operands, &request.timing, &trouble)

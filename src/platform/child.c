@@ -15,6 +15,7 @@
 #endif
 
 #include "platform/clock.h"
+#include "platform/process.h"
 
 enum { POLL_MS = 50, RANGES_MOST = 64, STACK_BYTES = 64 * 1024 };
 /* The first byte of what goes over the wire. */
@@ -91,9 +92,10 @@ static void be_child(const bj_child_task *task, int parent) {
     /* A kernel that never ends must not outlive us, however we end. */
     bj_platform_end_with_parent(SIGKILL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    for (int s = 1; s < NSIG; s++)
-        if (s != SIGPIPE)
-            signal(s, SIG_DFL);
+    struct sigaction pipe;
+    sigaction(SIGPIPE, NULL, &pipe);
+    bj_platform_reset_signals();
+    sigaction(SIGPIPE, &pipe, NULL);
     task->work(task->context, parent);
     send_wire(parent, WIRE_DONE, NULL, 0);
     _exit(0);

@@ -76,11 +76,14 @@ double bj_platform_time_reads(bj_clock clock, size_t reads) {
     }
 }
 
+/* Of a clock that does not move, so that no loop waits for it for ever: a second or so of reads. */
+enum { MOST_READS = 20000000 };
+
 uint64_t bj_platform_find_least_step(bj_clock clock) {
     /* A clock of 4 ms ticks needs some hundred thousand reads a step. */
-    enum { STEPS = 16, MAX_READS = 20000000 };
+    enum { STEPS = 16 };
     uint64_t least = 0, last = read_clock(clock);
-    for (int steps = 0, reads = 0; steps < STEPS && reads < MAX_READS; reads++) {
+    for (int steps = 0, reads = 0; steps < STEPS && reads < MOST_READS; reads++) {
         uint64_t now = read_clock(clock);
         /* The first step may start in the middle of a tick's time, never of its size: all count. A counter that differs
          * between cpus may go back. */
@@ -93,12 +96,26 @@ uint64_t bj_platform_find_least_step(bj_clock clock) {
     return least;
 }
 
+bj_status bj_platform_check_clock(bj_error *error) {
+    /* Batches last a thousand steps: beyond this, one batch lasts a tenth of a second, and a run of thousands of them
+     * hours. Clocks of computers step by a microsecond at most. */
+    const uint64_t coarsest_ns = 100000;
+    uint64_t step = bj_platform_find_least_step(BJ_CLOCK_WALL);
+    if (step == 0)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "the clock does not move: nothing can be timed");
+    if (step > coarsest_ns)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE,
+                                 "the clock moves in steps of %.3g ms, which is too coarse to time anything by",
+                                 (double)step * 1e-6);
+    return BJ_OK;
+}
+
 double bj_platform_measure_tick_ns(bj_clock clock) {
     if (clock != BJ_CLOCK_CYCLES)
         return 1;
     const uint64_t length_ns = 5000000;
     uint64_t begin_ns = bj_platform_read_ns(), begin = read_clock(clock), now_ns = begin_ns;
-    while (now_ns - begin_ns < length_ns)
+    for (size_t reads = 0; now_ns - begin_ns < length_ns && reads < MOST_READS; reads++)
         now_ns = bj_platform_read_ns();
     uint64_t ticks = read_clock(clock) - begin;
     return ticks > 0 ? (double)(now_ns - begin_ns) / (double)ticks : 0;

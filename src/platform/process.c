@@ -13,8 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "platform/clock.h"
+#include "platform/guardian.h"
 
 enum { POLL_MS = 20, NOT_STARTED = 127 };
 
@@ -44,6 +48,16 @@ bj_status bj_platform_split_words(const char *line, char ***words, size_t *count
     return bj_base_set_error(error, BJ_ERR_USAGE, "%s in '%.60s'", why, line);
 }
 
+void bj_platform_reset_signals(void) {
+    for (int s = 1; s < NSIG; s++) {
+        struct sigaction now;
+        bool is_of_terminal = s == SIGINT || s == SIGQUIT || s == SIGHUP;
+        if (is_of_terminal && sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+            continue;
+        signal(s, SIG_DFL);
+    }
+}
+
 /* One that runs: its end of the pipe, and the line that it is writing. */
 typedef struct {
     pid_t pid; /* 0: not running */
@@ -53,19 +67,30 @@ typedef struct {
     bool has_error;
 } running;
 
+/* Compilers take the folder from the environment, too, and hand it to their parts as a word. */
+static void name_folder_whole(void) {
+    char whole[PATH_MAX];
+    const char *parent = getenv("TMPDIR");
+    if (parent != NULL && parent[0] != '/' && realpath(parent, whole) != NULL)
+        setenv("TMPDIR", whole, 1);
+}
+
 static void become(const bj_process *process, int output) {
     /* A group of its own, to be ended with all that it starts. A terminal's Ctrl-C then reaches only us, and we end it.
      */
     setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
     int input = open("/dev/null", O_RDONLY);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
+    bj_platform_reset_signals();
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    name_folder_whole();
     execvp(process->words[0], process->words);
     _exit(NOT_STARTED);
 }
@@ -84,6 +109,7 @@ static bj_status start(const bj_process *process, running *state, bj_error *erro
                                  strerror(errno));
     }
     setpgid(pid, pid);
+    bj_platform_tell_guardian(pid, true);
     *state = (running){.pid = pid, .pipe = ends[0]};
     return BJ_OK;
 }
@@ -123,6 +149,7 @@ static bool collect(bj_process *process, running *state) {
         take_output(process, state);
     if (state->pipe >= 0)
         close(state->pipe);
+    bj_platform_tell_guardian(state->pid, false);
     process->is_done = true;
     process->exit_status = WIFEXITED(result) ? WEXITSTATUS(result) : -1;
     state->pid = 0;
@@ -135,6 +162,7 @@ static void end_all(running *states, size_t count) {
             continue;
         kill(-states[i].pid, SIGKILL);
         waitpid(states[i].pid, NULL, 0);
+        bj_platform_tell_guardian(states[i].pid, false);
         if (states[i].pipe >= 0)
             close(states[i].pipe);
         states[i].pid = 0;
@@ -201,6 +229,11 @@ bj_status bj_platform_make_folder(char **path, bj_error *error) {
     const char *parent = secure_getenv("TMPDIR");
     if (parent == NULL || parent[0] == '\0')
         parent = "/tmp";
+    /* Whole: as a word of a compiler's command line "-folder/file.c" would be an option. */
+    char whole[PATH_MAX];
+    const char *named = parent;
+    if (parent[0] != '/' && realpath(parent, whole) != NULL)
+        parent = whole;
     size_t room = strlen(parent) + 32;
     char *made = malloc(room);
     if (made == NULL)
@@ -208,10 +241,11 @@ bj_status bj_platform_make_folder(char **path, bj_error *error) {
     snprintf(made, room, "%s/blackjack-XXXXXX", parent);
     if (mkdtemp(made) == NULL) {
         bj_status status = bj_base_set_error(error, errno == EACCES || errno == EROFS ? BJ_ERR_PERMISSION : BJ_ERR_IO,
-                                             "%.120s: no folder can be made there: %s", parent, strerror(errno));
+                                             "%.120s: no folder can be made there: %s", named, strerror(errno));
         free(made);
         return status;
     }
+    bj_platform_post_guardian(made);
     *path = made;
     return BJ_OK;
 }
@@ -225,6 +259,7 @@ void bj_platform_remove_folder(const char *path) {
     if (folder != NULL)
         closedir(folder);
     rmdir(path);
+    bj_platform_dismiss_guardian();
 }
 
 bj_status bj_platform_find_own_folder(char **path, bj_error *error) {

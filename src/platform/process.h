@@ -12,6 +12,10 @@
 bj_status bj_platform_split_words(const char *line, char ***words, size_t *count, bj_error *error) BJ_WARN_UNUSED;
 void bj_platform_free_words(char **words);
 
+/* In a child, before it becomes another program: as at the start of a process, but that what a terminal sends stays
+ * ignored where it was (nohup, a shell's &). */
+void bj_platform_reset_signals(void);
+
 typedef struct {
     char *const *words; /* the first is looked for in PATH */
     bool is_done;       /* it was started and is over */

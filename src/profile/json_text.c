@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "data/number.h"
 
 static void append_bytes(bj_json_text *json, const char *bytes, size_t count) {
@@ -60,6 +61,10 @@ void bj_json_append_string(bj_json_text *json, const char *string) {
             bj_json_append(json, escaped);
         } else if (*at < 0x20 || *at == 0x7f) {
             snprintf(escaped, sizeof escaped, "\\u%04x", *at);
+            bj_json_append(json, escaped);
+        } else if (bj_base_measure_bidi(at) > 0) {
+            unsigned letter = length == 2 ? 0x61cu : 0x2000u | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+            snprintf(escaped, sizeof escaped, "\\u%04x", letter);
             bj_json_append(json, escaped);
         } else {
             append_bytes(json, (const char *)at, length);

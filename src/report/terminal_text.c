@@ -23,8 +23,9 @@ static size_t put_safely(FILE *out, const bj_terminal_style *style, const char *
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         columns += !is_continuation(byte);
-        /* 0xc2 0x80–0x9f are control characters too. */
-        bool control = byte < ' ' || byte == 0x7f || (byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0);
+        /* 0xc2 0x80–0x9f are control characters too, and what turns the direction is as bad. */
+        bool control = byte < ' ' || byte == 0x7f || (byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0) ||
+                       bj_base_measure_bidi((const unsigned char *)text + i) > 0;
         if (control || (byte >= 0x80 && !style->utf8)) {
             if (!is_continuation(byte))
                 putc('?', out);

@@ -380,13 +380,13 @@ END
 printf '4096,%s\n' "$(depth 100 1)" >table.csv && refuses_csv table.csv
 { printf '4096,1\n'; head -c 2000000 /dev/zero | tr '\0' ','; } >table.csv && refuses_csv table.csv
 # A billion rows: refused where the limit is, however they come.
-yes 4096,1 | head -n 1000001 >table.csv && refuses_csv table.csv
-err_has "table.csv:1000001: expected at most 1000000 rows"
+yes 4096,1 | head -n 100001 >table.csv && refuses_csv table.csv
+err_has "table.csv:100001: expected at most 100000 rows"
 yes 4096,1 | (eval "$limit"; exec $clock "$blackjack" analyze cache -) >out 2>err
 [ $? -eq 2 ] || complain "endless rows on standard input"
 one_line_error
 # Many of one x beside many different ones.
-awk 'BEGIN { for (i = 1; i <= 300000; i++) print "4096,1\n" 4096 + i ",1" }' >table.csv && refuses_csv table.csv
+awk 'BEGIN { for (i = 1; i <= 30000; i++) print "4096,1\n" 4096 + i ",1" }' >table.csv && refuses_csv table.csv
 err_has "table.csv: "
 awk 'BEGIN { for (i = 1; i <= 5000; i++) print i ",1" }' >table.csv
 for method in qt_cluster change_points; do

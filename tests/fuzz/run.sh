@@ -8,7 +8,7 @@ here=$(dirname "$0")
 build=$1
 minutes=$2
 shift 2
-[ $# -gt 0 ] || set -- profile machine csv load
+[ $# -gt 0 ] || set -- profile machine csv load compare
 seconds=$((minutes * 60 / $#))
 failed=0
 for format in "$@"; do

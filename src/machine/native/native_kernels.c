@@ -22,6 +22,8 @@ _Static_assert(BJ_CODEGEN_CHAIN_VALUES <= BJ_LIVE_MOST &&
                    BJ_CODEGEN_LIVE_VECTORS_MOST + BJ_CODEGEN_PLACES <= BJ_LIVE_MOST,
                "the workspace has room for what loads and stores touch");
 
+/* Passes of a batch at most, for a clock that stops. */
+#define MOST_PASSES ((size_t)1 << 26)
 enum { KERNELS_PER_UNIT = BJ_LIVE_MOST - BJ_LIVE_LEAST + 1, CHECK_PASSES = 3, WARM_PASSES = 16, LENGTH_TRIES = 3 };
 
 typedef struct {
@@ -166,7 +168,7 @@ static bj_status time_kernel(const kernel *kernel, workspace *space, unsigned re
     kernel_state *state = kernel->state;
     if (state->passes == 0) {
         size_t passes = 16;
-        while (time_batch(kernel, space, passes) < batch_ns)
+        while (passes < MOST_PASSES && time_batch(kernel, space, passes) < batch_ns)
             passes *= 2;
         state->passes = passes;
     }

@@ -10,6 +10,8 @@
 
 /* Clocks ramp up within some tens of milliseconds of load. */
 #define WARM_UP_NS 100000000u
+/* Of 64 additions each: some seconds on any processor. */
+#define WARM_UP_TURNS 100000000ul
 /* What a batch lasts at least, even where the clock is cheap: shorter ones would be mostly thread start-up noise
  * in the caches. */
 #define MIN_BATCH_NS 50000.0
@@ -70,7 +72,8 @@ static bj_status spin_on_cpu(bj_native_job *job, bj_error *error) {
     (void)error;
     uint64_t until = bj_platform_read_ns() + WARM_UP_NS;
     volatile uint32_t sum = 1;
-    while (bj_platform_read_ns() < until)
+    /* By count as well: a clock may stop. */
+    for (unsigned long turns = 0; bj_platform_read_ns() < until && turns < WARM_UP_TURNS; turns++)
         sum = bj_kernel_add_int32(sum, sum, 64);
     return BJ_OK;
 }
@@ -113,6 +116,9 @@ bj_status bj_machine_open_native(uint64_t seed, bj_machine **machine, bj_error *
         goto fail;
     }
     size_t cpu_count = 0;
+    status = bj_platform_check_clock(error);
+    if (status != BJ_OK)
+        goto fail;
     status = bj_native_open_kernels(bj_generated_families, NULL, &self->kernels, error);
     if (status == BJ_OK)
         status = bj_platform_list_cpus(&self->cpus, &cpu_count, error);

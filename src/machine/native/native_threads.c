@@ -11,6 +11,8 @@
 
 /* No batch takes this long; a thread that never arrives at the barrier (killed, starved) must not hang the run. */
 #define BARRIER_LIMIT_NS 30000000000u
+/* By count as well, for a clock that stops: minutes of looks. */
+#define BARRIER_LIMIT_SPINS 4000000000u
 /* Stacks of hundreds of threads count against a limit of the address space; the work needs next to nothing. */
 #define STACK_BYTES (256u * 1024u)
 
@@ -39,7 +41,7 @@ bool bj_native_meet(bj_native_meeting *meeting, unsigned rounds) {
         /* Yield now and then: with fewer cpus than threads the others need this one to get here at all. */
         if (spins % 256 == 255) {
             sched_yield();
-            if (bj_platform_read_ns() - start > BARRIER_LIMIT_NS)
+            if (bj_platform_read_ns() - start > BARRIER_LIMIT_NS || spins > BARRIER_LIMIT_SPINS)
                 atomic_store(&meeting->broken, true);
         }
     }
@@ -103,8 +105,12 @@ static bj_status run_threads(void *jobs, size_t job_bytes, size_t count, bj_nati
     pthread_attr_destroy(&attributes);
     if (started < count)
         atomic_store(&meeting->broken, true);
+    /* They work on the caller's stack: nothing may take it away before they end. */
+    int cancelling;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     for (size_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+    (void)pthread_setcancelstate(cancelling, NULL);
     free(threads);
     if (started < count)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "only %zu of %zu threads could be started", started, count);

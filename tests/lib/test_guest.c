@@ -1,0 +1,162 @@
+/* The library in somebody else's thread: cancelled, with a small stack, with errno in use, with NULL for everything. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <blackjack/blackjack.h>
+
+static const char profile_path[] = BJ_SOURCE_DIR "/tests/cli/profile.json";
+
+static void nulls_are_safe(void **state) {
+    (void)state;
+    bj_lib_profile *profile;
+    double number = 1, low, high;
+    size_t size;
+    int cpu;
+    assert_null(bj_lib_answer_key(NULL));
+    assert_null(bj_lib_answer_unit(NULL));
+    assert_null(bj_lib_answer_reason(NULL));
+    assert_null(bj_lib_answer_method(NULL));
+    assert_null(bj_lib_answer_json(NULL));
+    assert_int_equal(bj_lib_answer_status(NULL), BJ_LIB_STATUS_UNDETERMINED);
+    assert_int_equal(bj_lib_answer_confidence(NULL), BJ_LIB_CONFIDENCE_NONE);
+    assert_false(bj_lib_answer_number(NULL, &number));
+    assert_false(bj_lib_answer_interval(NULL, &low, &high));
+    assert_false(bj_lib_answer_claimed(NULL, &number));
+    assert_null(bj_lib_profile_path(NULL));
+    assert_null(bj_lib_profile_info(NULL, "cpu"));
+    assert_null(bj_lib_find_answer(NULL, "cache.levels"));
+    assert_null(bj_lib_answer_at(NULL, 0));
+    assert_int_equal(bj_lib_count_answers(NULL), 0);
+    assert_int_equal(bj_lib_open_profile(profile_path, NULL, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_parse_profile(NULL, 0, &profile, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_write_profile(NULL, "/dev/null", NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_get_number(NULL, "a.b", BJ_LIB_CONFIDENCE_LOW, &number, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_get_size(NULL, "a.b", BJ_LIB_CONFIDENCE_LOW, &size, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_place_threads(NULL, 1, BJ_LIB_PLACE_NEAR, &cpu, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_run_probes(NULL, NULL, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_open_timer(NULL, NULL, NULL), BJ_LIB_ERR_USAGE);
+    assert_null(bj_lib_timer_clock(NULL));
+    bj_lib_close_profile(NULL);
+    bj_lib_close_timer(NULL);
+    assert_int_equal(bj_lib_open_profile(profile_path, &profile, NULL), BJ_LIB_OK);
+    assert_null(bj_lib_profile_info(profile, NULL));
+    assert_null(bj_lib_find_answer(profile, NULL));
+    assert_int_equal(bj_lib_get_number(profile, NULL, BJ_LIB_CONFIDENCE_LOW, &number, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_get_size(profile, "cache.levels", BJ_LIB_CONFIDENCE_LOW, NULL, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_write_profile(profile, NULL, NULL), BJ_LIB_ERR_USAGE);
+    bj_lib_close_profile(profile);
+    assert_true(number == 1);
+}
+
+static void errno_is_kept(void **state) {
+    (void)state;
+    bj_lib_profile *profile;
+    errno = EXDEV;
+    assert_int_equal(bj_lib_open_profile("/nowhere/at/all", &profile, NULL), BJ_LIB_ERR_NOT_FOUND);
+    assert_int_equal(errno, EXDEV);
+    assert_int_equal(bj_lib_open_profile(profile_path, &profile, NULL), BJ_LIB_OK);
+    assert_int_equal(bj_lib_write_profile(profile, "/nowhere/at/all", NULL), BJ_LIB_ERR_SYSTEM);
+    bj_lib_close_profile(profile);
+    assert_int_equal(errno, EXDEV);
+}
+
+static void *use_a_small_stack(void *context) {
+    bj_lib_result *results = context;
+    bj_lib_profile *profile = NULL;
+    bj_lib_timer *timer;
+    double value;
+    int cpus[2];
+    results[0] = bj_lib_open_profile(profile_path, &profile, NULL);
+    if (results[0] == BJ_LIB_OK) {
+        (void)bj_lib_get_number(profile, "cache.levels", BJ_LIB_CONFIDENCE_LOW, &value, NULL);
+        (void)bj_lib_place_threads(profile, 2, BJ_LIB_PLACE_NEAR, cpus, NULL);
+        results[1] = bj_lib_write_profile(profile, "/dev/null", NULL);
+    }
+    bj_lib_close_profile(profile);
+    results[2] = bj_lib_run_probes(NULL, &profile, NULL);
+    results[3] = bj_lib_open_timer(NULL, &timer, NULL);
+    return NULL;
+}
+
+static void small_stacks_suffice_or_are_refused(void **state) {
+    (void)state;
+    bj_lib_result results[4] = {BJ_LIB_ERR_FAILED, BJ_LIB_ERR_FAILED, BJ_LIB_OK, BJ_LIB_OK};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, 32 * 1024), 0);
+    int trouble = pthread_create(&thread, &attributes, use_a_small_stack, results);
+    pthread_attr_destroy(&attributes);
+    if (trouble != 0) /* a sanitizer's own data does not fit */
+        skip();
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(results[0], BJ_LIB_OK);
+    assert_int_equal(results[1], BJ_LIB_OK);
+    assert_int_equal(results[2], BJ_LIB_ERR_SYSTEM);
+    assert_int_equal(results[3], BJ_LIB_ERR_SYSTEM);
+}
+
+static atomic_int calls, ended;
+
+static bool count_call(void *context, const bj_lib_progress *news) {
+    (void)context;
+    (void)news;
+    atomic_fetch_add(&calls, 1);
+    return false;
+}
+
+static void *measure(void *context) {
+    static const char *const probes[] = {"contexts"};
+    bj_lib_run_options options = {.struct_size = sizeof options,
+                                  .probes = probes,
+                                  .probe_count = 1,
+                                  .effort = "quick",
+                                  .budget_s = 0.5,
+                                  .report = count_call};
+    bj_lib_profile *profile = NULL;
+    (void)context;
+    (void)bj_lib_run_probes(&options, &profile, NULL);
+    atomic_store(&ended, 1);
+    bj_lib_close_profile(profile);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* Threads of ours work on the stack of the thread that called us: it may only go when they are done. */
+static void cancelling_waits_for_the_call(void **state) {
+    (void)state;
+    enum { TRIES = 4 };
+    for (int i = 0; i < TRIES; i++) {
+        pthread_t thread;
+        void *result;
+        atomic_store(&calls, 0);
+        atomic_store(&ended, 0);
+        assert_int_equal(pthread_create(&thread, NULL, measure, NULL), 0);
+        while (atomic_load(&calls) == 0)
+            usleep(1000);
+        assert_int_equal(pthread_cancel(thread), 0);
+        assert_int_equal(pthread_join(thread, &result), 0);
+        assert_ptr_equal(result, PTHREAD_CANCELED);
+        assert_int_equal(atomic_load(&ended), 1);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nulls_are_safe),
+        cmocka_unit_test(errno_is_kept),
+        cmocka_unit_test(small_stacks_suffice_or_are_refused),
+        cmocka_unit_test(cancelling_waits_for_the_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -33,7 +33,7 @@
 #define BJ_OTHER_MACHINE_SHARE 0.5
 /* Of at least so many numbers: one probe says too little of a whole machine. Likewise one line of the page. */
 #define BJ_OTHER_MACHINE_LEAST 10
-/* Launches of one program on the same ranks differ by some per cent, on busy networks by more (Hunold and Carpen-Amarie,
- * on reproducible MPI benchmarking): layers whose times differ by less than this factor are the same. A fifth more
- * or less changes whether a link that lost a quarter of its speed is told. */
+/* Launches of one program on the same ranks differ by some per cent, on busy networks by more (Hunold and
+ * Carpen-Amarie, on reproducible MPI benchmarking): layers whose times differ by less than this factor are the same. A
+ * fifth more or less changes whether a link that lost a quarter of its speed is told. */
 #define BJ_LAUNCHES_ALIKE 1.25

@@ -75,7 +75,8 @@ static void test_places(void **state) {
 
 static void test_advice(void **state) {
     (void)state;
-    static const char *const said[] = {"cpus: use 2 of 4 where work waits for memory", "4 ranks that talk to their neighbours: near each other",
+    static const char *const said[] = {"cpus: use 2 of 4 where work waits for memory",
+                                       "4 ranks that talk to their neighbours: near each other",
                                        "(host): join those below", "(network): join those below",
                                        "2 pairs at once take 2 times as long; gather them first"};
     bj_lib_profile *profile;

@@ -29,7 +29,7 @@ typedef struct {
     double *us;    /* of each pair, size by size */
     size_t *layer; /* of each pair, near to far */
     size_t layer_count;
-    size_t open_gaps; /* that may be chance, so they part no layers: more rounds would tell */
+    size_t open_gaps;            /* that may be chance, so they part no layers: more rounds would tell */
     size_t rounds, least_rounds; /* the most and the fewest of any row */
     size_t rank_count;           /* one more than the highest */
     const bj_curve *hosts;       /* of the ranks, where the samples tell */

@@ -79,11 +79,11 @@ double bj_platform_time_reads(bj_clock clock, size_t reads) {
 /* Of a clock that does not move, so that no loop waits for it for ever: a second or so of reads. */
 enum { MOST_READS = 20000000 };
 
-uint64_t bj_platform_find_least_step(bj_clock clock) {
+static uint64_t find_step(bj_clock clock, int most_reads) {
     /* A clock of 4 ms ticks needs some hundred thousand reads a step. */
     enum { STEPS = 16 };
     uint64_t least = 0, last = read_clock(clock);
-    for (int steps = 0, reads = 0; steps < STEPS && reads < MOST_READS; reads++) {
+    for (int steps = 0, reads = 0; steps < STEPS && reads < most_reads; reads++) {
         uint64_t now = read_clock(clock);
         /* The first step may start in the middle of a tick's time, never of its size: all count. A counter that differs
          * between cpus may go back. */
@@ -96,11 +96,17 @@ uint64_t bj_platform_find_least_step(bj_clock clock) {
     return least;
 }
 
+uint64_t bj_platform_find_least_step(bj_clock clock) {
+    return find_step(clock, MOST_READS);
+}
+
 bj_status bj_platform_check_clock(bj_error *error) {
     /* Batches last a thousand steps: beyond this, one batch lasts a tenth of a second, and a run of thousands of them
      * hours. Clocks of computers step by a microsecond at most. */
     const uint64_t coarsest_ns = 100000;
-    uint64_t step = bj_platform_find_least_step(BJ_CLOCK_WALL);
+    /* A million reads last ten milliseconds at least, a hundred of those steps. */
+    enum { READS = 1000000 };
+    uint64_t step = find_step(BJ_CLOCK_WALL, READS);
     if (step == 0)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "the clock does not move: nothing can be timed");
     if (step > coarsest_ns)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "probes/associativity/associativity_constants.h"
+#include "probes/associativity/associativity_paper.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "stats/quantile.h"
@@ -342,6 +343,8 @@ bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_re
                                    bj_error *error) {
     if (request->from_table)
         return analyse_table(bj_data_find_curve(samples, BJ_ASSOCIATIVITY_TABLE), request, answers, error);
+    if (bj_probe_is_method(request->method, BJ_ASSOCIATIVITY_BIGGEST_STEP))
+        return bj_associativity_analyse_paper(samples, request, answers, error);
     bj_known_caches caches;
     bj_known_caches_read(request->earlier, &caches);
     bool known = true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "probes/kit/spells.h"
+#include "probes/tlb/tlb_paper.h"
 #include "probes/tlb/tlb_twins.h"
 
 /* What is answered of one kind of pages. */
@@ -207,6 +208,8 @@ bj_status bj_tlb_analyse(const bj_curves *samples, const bj_analyse_request *req
     const bj_curve *spread = bj_data_find_curve(samples, BJ_TLB_SPREAD);
     if (request->from_table && spread != NULL)
         return bj_tlb_analyse_table(spread, request, answers, error);
+    if (bj_probe_is_method(request->method, BJ_TLB_QT_CLUSTER))
+        return bj_tlb_analyse_paper(samples, request, answers, error);
     bj_status status =
         answer_pages(samples, base, "tlb", "the memory limit allows too few pages", NAN, request->seed, answers, error);
     if (status != BJ_OK)

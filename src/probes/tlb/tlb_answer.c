@@ -206,10 +206,10 @@ bj_status bj_tlb_analyse(const bj_curves *samples, const bj_analyse_request *req
     static const char *const base[2] = {BJ_TLB_SPREAD, BJ_TLB_PACKED};
     static const char *const huge[2] = {BJ_TLB_HUGE_SPREAD, BJ_TLB_HUGE_PACKED};
     const bj_curve *spread = bj_data_find_curve(samples, BJ_TLB_SPREAD);
-    if (request->from_table && spread != NULL)
-        return bj_tlb_analyse_table(spread, request, answers, error);
     if (bj_probe_is_method(request->method, BJ_TLB_QT_CLUSTER))
         return bj_tlb_analyse_paper(samples, request, answers, error);
+    if (request->from_table && spread != NULL)
+        return bj_tlb_analyse_table(spread, request, answers, error);
     bj_status status =
         answer_pages(samples, base, "tlb", "the memory limit allows too few pages", NAN, request->seed, answers, error);
     if (status != BJ_OK)

@@ -1,10 +1,12 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "probes/tlb/tlb_constants.h"
 #include "probes/tlb/tlb_paper.h"
+#include "probes/tlb/tlb_twins.h"
 #include "stats/monotone.h"
 #include "stats/qt_cluster.h"
 #include "stats/quantile.h"
@@ -18,6 +20,7 @@ typedef struct {
 typedef struct {
     bj_point_summary points;
     const bj_answers *earlier;
+    size_t least_points; /* of a cluster that is a level */
     size_t *cluster_of;
     bj_qt_cluster *clusters;
     bj_error *error;
@@ -48,7 +51,7 @@ static void find_levels(paper_search *search, size_t cluster_count) {
     const bj_qt_cluster *clusters = search->clusters;
     size_t kept = 0;
     for (size_t i = 0; i < cluster_count; i++)
-        if (clusters[i].count >= BJ_TLB_PAPER_POINTS)
+        if (clusters[i].count >= search->least_points)
             search->clusters[kept++] = clusters[i];
     search->found.count = 0;
     for (size_t i = 0; i + 1 < kept && search->found.count < BJ_TLB_LEVELS_MAX; i++) {
@@ -97,8 +100,10 @@ static bj_status ask(paper_search *search, uint64_t seed, double tolerance, bj_a
     BJ_TRY(search->status);
     BJ_TRY(search->is_count ? bj_kit_put_answer(answers, unit, &answer, error, "tlb.levels")
                             : bj_kit_put_answer(answers, unit, &answer, error, "tlb.L%zu.%s", search->level + 1, key));
-    bj_data_cite_curve(answer, BJ_TLB_PAPER);
-    if (search->is_count && !(estimate.value > 0))
+    bj_data_cite_curve(answer, curve->id);
+    if (search->is_cost && strcmp(curve->y_unit, "ns") != 0)
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the times are not known to be in ns");
+    else if (search->is_count && !(estimate.value > 0))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "one cluster: up to %g pages cost about the same",
                       curve->x[curve->x_count - 1]);
     else
@@ -124,7 +129,7 @@ static bj_status answer_levels(paper_search *search, uint64_t seed, bj_answers *
 
 bj_status bj_tlb_analyse_paper(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) {
-    const bj_curve *curve = bj_data_find_curve(samples, BJ_TLB_PAPER);
+    const bj_curve *curve = bj_data_find_curve(samples, request->from_table ? BJ_TLB_SPREAD : BJ_TLB_PAPER);
     bj_answer *huge;
     BJ_TRY(bj_data_put_answer(answers, "tlb.huge.levels", "count", &huge, error));
     bj_kit_refuse(huge, BJ_ANSWER_UNDETERMINED, "the paper has one kind of pages");
@@ -134,7 +139,9 @@ bj_status bj_tlb_analyse_paper(const bj_curves *samples, const bj_analyse_reques
         bj_kit_refuse(levels, BJ_ANSWER_UNDETERMINED, "the memory limit allows too few pages");
         return BJ_OK;
     }
+    /* A table is as fine as it is. */
     paper_search search = {.earlier = request->earlier,
+                           .least_points = request->from_table ? 1 : BJ_TLB_PAPER_POINTS,
                            .cluster_of = malloc(curve->x_count * sizeof *search.cluster_of),
                            .clusters = malloc(curve->x_count * sizeof *search.clusters),
                            .error = error};

@@ -27,7 +27,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck install uninstall lint format accuracy goldens sensitivity bench peers fuzz clean help
+.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck install uninstall lint format accuracy goldens sensitivity bench papers peers fuzz clean help
 
 all: build
 
@@ -48,7 +48,7 @@ run:
 	fi; exit $$status
 
 # The tests of the plain build come last, so that the output ends with their summary. The sanitizers go without the
-# tests of labels sim and golden: the same code on many more machines, six minutes of it there; and without web, whose
+# tests of labels sim, papers and golden: the same code on many more machines, six minutes of it there; and without web, whose
 # code is not C.
 check:
 	@scripts/deps.sh check
@@ -63,7 +63,7 @@ check:
 	@cmake -S . -B build-sanitize -DCMAKE_C_COMPILER=gcc -DBJ_WERROR=ON -DBJ_SANITIZE=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
 	@$(CMAKE_BUILD) build-sanitize --parallel $(JOBS)
-	@cd build-sanitize && $(CTEST) -LE 'structure|sim|golden|web'
+	@cd build-sanitize && $(CTEST) -LE 'structure|sim|papers|golden|web'
 	@echo "== gcc, release; all tests"
 	@cd build-gcc && $(CTEST)
 
@@ -128,6 +128,11 @@ format:
 accuracy bench: build
 	@if [ -f bench/$@.sh ]; then bash bench/$@.sh; else echo "bench/$@.sh is not there: nothing to measure with"; exit 1; fi
 
+# What the papers say of their machines, beside what their ways and ours give there; fails where they differ and no slip
+# of theirs explains it. PAPERS_ARGS=--shares: with five seeds of each machine, a quarter of an hour.
+papers: build
+	@python3 bench/papers.py --program build/blackjack --comm build/blackjack-comm -o build/papers.md $(PAPERS_ARGS)
+
 # Other people's tools and ours in turns; those that are not there are named and left out.
 peers: build
 	@python3 bench/peers.py --program build/blackjack -o build/peers.md $(PEERS_ARGS)
@@ -171,6 +176,7 @@ help:
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"
 	@echo "make goldens        renew the pinned answers of tests/golden/; the diff belongs to the change that made it"
 	@echo "make sensitivity    what happens when a constant of an analysis is 20% off"
+	@echo "make papers         what the papers say of their machines, literally and by our defaults"
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make peers          ours beside likwid-bench, lmbench, STREAM, a plain chase"
 	@echo "                    PEERS_ARGS=\"--runs 20\"; 'make deps-peers' sees to the packages"

@@ -35,6 +35,7 @@ _blackjack_methods() {
         case $known in *" $word "*) probes+=" $word" ;; esac
     done
     "$program" list --words methods $probes 2>/dev/null
+    "$program" list --words papers $probes 2>/dev/null
 }
 
 _blackjack() {

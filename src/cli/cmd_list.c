@@ -80,6 +80,10 @@ static void print_probes(const bj_cli_arguments *arguments) {
         bj_cli_print_filled(probe->question, NAME_WIDTH + 1, NAME_WIDTH + 1);
         print_names("needs", probe->needs, "nothing");
         print_names("methods", probe->methods, "one");
+        if (probe->paper_method != NULL)
+            print_labelled(BJ_METHOD_PAPER, probe->paper_method);
+        if (probe->servet_method != NULL)
+            print_labelled(BJ_METHOD_SERVET, probe->servet_method);
         print_cost(probe);
         if (bj_cli_is_given(arguments, "keys"))
             print_keys(probe);
@@ -112,13 +116,24 @@ static void print_method_words(const bj_cli_arguments *arguments, size_t probe) 
             puts(methods[m]);
 }
 
+/* What stands for a method in some of the probes listed. */
+static void print_way_word(const bj_cli_arguments *arguments, const char *way) {
+    if (has_earlier(arguments, bj_probe_count, way))
+        puts(way);
+}
+
 static bj_status print_words(const bj_cli_arguments *arguments, const char *kind, bj_error *error) {
     bool probes = strcmp(kind, "probes") == 0, keys = strcmp(kind, "keys") == 0, methods = strcmp(kind, "methods") == 0;
+    bool papers = strcmp(kind, "papers") == 0;
     if (strcmp(kind, "fields") == 0)
         print_field_words();
-    else if (!probes && !keys && !methods)
+    else if (!probes && !keys && !methods && !papers)
         return bj_base_set_error(error, BJ_ERR_USAGE,
-                                 "--words: expected probes, keys, fields or methods, found '%.40s'", kind);
+                                 "--words: expected probes, keys, fields, methods or papers, found '%.40s'", kind);
+    if (papers) {
+        print_way_word(arguments, BJ_METHOD_PAPER);
+        print_way_word(arguments, BJ_METHOD_SERVET);
+    }
     for (size_t i = 0; i < bj_probe_count; i++) {
         if (!is_listed(arguments, bj_probes[i]))
             continue;
@@ -148,12 +163,12 @@ static int run(const bj_cli_arguments *arguments) {
 
 static const bj_cli_option options[] = {
     {"keys", 'k', NULL, "also the keys that each probe answers, with unit, meaning and what 'high' promises"},
-    {"words", 0, "probes|keys|fields|methods", "these words alone, one a line, for completion and scripts"},
+    {"words", 0, "probes|keys|fields|methods|papers", "these words alone, one a line, for completion and scripts"},
 };
 
 const bj_cli_command bj_cli_command_list = {
     .name = "list",
-    .synopsis = "[PROBE...] [--keys] [--words probes|keys|fields|methods]",
+    .synopsis = "[PROBE...] [--keys] [--words probes|keys|fields|methods|papers]",
     .summary = "The probes: what each answers, what it needs, roughly what it costs",
     .details = "Without PROBE all of them. <n> in a key stands for the level, <type> and <op> for what is measured.",
     .options = options,

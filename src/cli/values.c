@@ -48,13 +48,21 @@ bj_status bj_cli_read_budget(const bj_cli_arguments *arguments, double *seconds,
 
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
                              const char **method, bj_error *error) {
-    char valid[240] = "";
+    char valid[400] = "";
+    static const char *const ways[] = {BJ_METHOD_PAPER, BJ_METHOD_SERVET};
     *method = bj_cli_find_value(arguments, "method");
     for (size_t i = 0; i < count; i++) {
         if (bj_runner_has_method(probes[i], *method))
             return BJ_OK;
         for (size_t m = 0; probes[i]->methods != NULL && probes[i]->methods[m] != NULL; m++)
             append_name(valid, sizeof valid, probes[i]->methods[m]);
+    }
+    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+        bool here = false;
+        for (size_t i = 0; i < count; i++)
+            here = here || bj_runner_has_method(probes[i], ways[way]);
+        if (here)
+            append_name(valid, sizeof valid, ways[way]);
     }
     return bj_base_set_error(error, BJ_ERR_USAGE, "--method: no method '%.40s' here; expected one of %s", *method,
                              valid[0] != '\0' ? valid : "none");

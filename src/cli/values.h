@@ -14,7 +14,8 @@ bj_status bj_cli_read_seed(const bj_cli_arguments *arguments, uint64_t *seed, bj
 bj_status bj_cli_read_effort(const bj_cli_arguments *arguments, bj_effort *effort, bj_error *error) BJ_WARN_UNUSED;
 /* --budget; INFINITY when it is not given. */
 bj_status bj_cli_read_budget(const bj_cli_arguments *arguments, double *seconds, bj_error *error) BJ_WARN_UNUSED;
-/* --method among those of the probes; NULL when it is not given. The error lists the valid ones. */
+/* --method among those of the probes, or a paper's way in those that have it; NULL when it is not given. The error
+ * lists the valid ones. */
 bj_status bj_cli_read_method(const bj_cli_arguments *arguments, const bj_probe *const *probes, size_t count,
                              const char **method, bj_error *error) BJ_WARN_UNUSED;
 /* A probe by name; the error has a suggestion. */

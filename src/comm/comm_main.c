@@ -325,7 +325,7 @@ static const bj_cli_option options[] = {
     {"effort", 0, "quick|normal|thorough", "how much to measure (default normal)"},
     {"budget", 0, "SECONDS", "end after about this time with what there is"},
     {"seed", 0, "N", "of everything random (default 1)"},
-    {"method", 0, "NAME", "gaps (default), or first_come as in Servet's paper"},
+    {"method", 0, "NAME", "gaps (default), or first_come (or servet) over all pairs, as in Servet's paper"},
     {"merge", 0, NULL, "measure nothing: join the profiles of several launches into one"},
     {"quiet", 'q', NULL, "only errors on standard error"},
 };

@@ -175,12 +175,13 @@ typedef struct {
     uint64_t steps; /* divisions or loads of each thread, at least; the same number on every call with the same steps */
 } bj_crowd;
 
-/* Threads that do nothing but read the clock, dealt out to the cpus in turn and kept there: left alone, three may share
- * one cpu while the fourth has another for itself, and what they see is how long that lasts. */
+/* Threads that do nothing but read the clock, dealt out to the cpus in turn and kept there: left alone (`free`), three
+ * may share one cpu while the fourth has another for itself, and what they see is how long that lasts. */
 typedef struct {
     const int *cpus;
     size_t cpu_count;
     size_t threads;
+    bool free; /* to run on any of the cpus. A simulated scheduler deals them out all the same */
     double seconds;
     double least_gap_ns; /* shorter ones are the loop itself */
     size_t room;         /* gaps of one thread that are kept: the first ones */

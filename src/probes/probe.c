@@ -21,6 +21,10 @@ const bj_probe *bj_probe_find(const char *name) {
     return NULL;
 }
 
+bool bj_probe_is_method(const char *method, const char *name) {
+    return method != NULL && strcmp(method, name) == 0;
+}
+
 bj_status bj_probe_report(const bj_measure_request *request, double fraction, bj_error *error) {
     if (request->report_progress(request->progress_context, fraction))
         return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "interrupted");

@@ -25,7 +25,7 @@ typedef struct {
     uint64_t seed;
     double deadline_s;     /* by the machine's clock; INFINITY: none. A probe that reaches it returns what it has */
     uint64_t memory_bytes; /* what the probe may map and allocate in all */
-    const char *method;    /* as for analyse; some methods want their own walk order */
+    const char *method;    /* as for analyse; those of a paper measure as it does */
     bool all_pairs;        /* every pair of cpus or ranks is wanted, however many there are */
     const size_t *message_bytes; /* sizes that layers of messages are told apart by; count 0: the probe's own */
     size_t message_count;
@@ -40,7 +40,7 @@ typedef struct {
 } bj_measure_request;
 
 typedef struct {
-    const char *method;        /* NULL: the default */
+    const char *method;        /* one of the probe's own; NULL: the default */
     const bj_answers *earlier; /* answers of other probes, and what --known handed over */
     uint64_t seed;             /* of the resampling */
     const char *y_unit_given;  /* analyze --unit: "ns", "cycles" or NULL (latencies not answered); NULL in a run too */
@@ -64,17 +64,18 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *question;                   /* one line */
-    unsigned revision;                      /* of the method; part of "method" in every answer */
-    const bj_probe_key *provides;           /* the last one has no key */
-    const char *const *needs;               /* probes whose answers it uses, NULL-terminated; NULL: none */
-    const char *const *methods;             /* names that --method takes, default first, NULL-terminated */
-    unsigned requires_cpus;                 /* 0: one will do */
-    bool on_request;                        /* runs only where it is named: most machines have nothing for it */
-    bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
-    double cost_s[BJ_EFFORT_COUNT];         /* rough; of two cpus where several are compared */
-    double cost_cpu_s[BJ_EFFORT_COUNT];     /* what each further cpu adds to it; 0: nothing */
-    uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */
+    const char *question;                     /* one line */
+    unsigned revision;                        /* of the method; part of "method" in every answer */
+    const bj_probe_key *provides;             /* the last one has no key */
+    const char *const *needs;                 /* probes whose answers it uses, NULL-terminated; NULL: none */
+    const char *const *methods;               /* names that --method takes, default first, NULL-terminated */
+    const char *paper_method, *servet_method; /* those of them that `paper` (2012) and `servet` stand for; NULL: none */
+    unsigned requires_cpus;                   /* 0: one will do */
+    bool on_request;                          /* runs only where it is named: most machines have nothing for it */
+    bool uses_compiler;                       /* it measures generated kernels, which --cc has another compiler build */
+    double cost_s[BJ_EFFORT_COUNT];           /* rough; of two cpus where several are compared */
+    double cost_cpu_s[BJ_EFFORT_COUNT];       /* what each further cpu adds to it; 0: nothing */
+    uint64_t memory_bytes[BJ_EFFORT_COUNT];   /* rough, at most */
     bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);
     bj_status (*analyse)(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                          bj_error *error);
@@ -91,6 +92,8 @@ extern const bj_probe *const bj_probes[];
 extern const size_t bj_probe_count;
 const bj_probe *bj_probe_find(const char *name);
 
+/* Whether the method, which may be NULL, is that one. */
+bool bj_probe_is_method(const char *method, const char *name);
 /* Between batches of a measurement: says how far it is; BJ_ERR_INTERRUPTED when it shall stop. */
 bj_status bj_probe_report(const bj_measure_request *request, double fraction, bj_error *error) BJ_WARN_UNUSED;
 /* Whether its share of the budget is spent. */

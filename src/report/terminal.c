@@ -76,10 +76,11 @@ static void format_measured(const bj_profile *profile, char *text, size_t room) 
         snprintf(when, sizeof when, "simulated (%.100s)", profile->run.machine + 4);
     else
         snprintf(when, sizeof when, "measured %s", profile->created);
-    snprintf(text, room, "%s by blackjack %s on cpu %d of %s, effort %s, seed %llu", when,
+    snprintf(text, room, "%s by blackjack %s on cpu %d of %s, effort %s, seed %llu%s%s", when,
              profile->tool.version[0] != '\0' ? profile->tool.version : "of an unknown version",
              profile->run.cpu_measured, allowed.count > 0 ? cpus : "unknown ones",
-             profile->run.effort[0] != '\0' ? profile->run.effort : "unknown", (unsigned long long)profile->run.seed);
+             profile->run.effort[0] != '\0' ? profile->run.effort : "unknown", (unsigned long long)profile->run.seed,
+             profile->run.method[0] != '\0' ? ", method " : "", profile->run.method);
 }
 
 static void format_conditions(const bj_profile *profile, char *text, size_t room) {
@@ -277,19 +278,44 @@ static void print_table_head(const page *page) {
     print_cells(page, cells + at->splits, sizeof cells / sizeof cells[0] - at->splits, 0);
 }
 
-static void print_group(const page *page, const char *name) {
+/* By which ways the answers of a probe were got, without their revisions: "levels", "pairs, sharing". */
+static void list_methods(const bj_answers *answers, const char *probe, char *text, size_t room) {
+    text[0] = '\0';
+    for (size_t i = 0; i < answers->count; i++) {
+        const bj_answer *answer = &answers->items[i];
+        size_t length = strcspn(answer->method, "/"), used = strlen(text);
+        bool listed = length == 0 || strcmp(answer->probe, probe) != 0 || used + length + 3 > room;
+        for (const char *at = text; !listed && *at != '\0'; at += strspn(at, ", ")) {
+            size_t other = strcspn(at, ",");
+            listed = other == length && strncmp(at, answer->method, length) == 0;
+            at += other;
+        }
+        if (!listed)
+            snprintf(text + used, room - used, "%s%.*s", used > 0 ? ", " : "", (int)length, answer->method);
+    }
+}
+
+static void print_group_head(const page *page, const char *name) {
     const bj_probe_record *record = bj_profile_find_probe(page->profile, name);
-    const bj_answer *before = NULL;
-    char text[320] = "";
+    char text[320] = "", methods[160];
     if (record != NULL && record->status != BJ_ANSWER_OK)
         snprintf(text, sizeof text, "%s: %s", bj_data_name_status(record->status), record->reason);
+    list_methods(&page->profile->answers, name, methods, sizeof methods);
     bj_report_print_text(page->out, page->style, BJ_INK_STRONG, name[0] != '\0' ? name : "others", 0);
     if (text[0] != '\0') {
         putc(' ', page->out);
         bj_report_print_wrapped(page->out, page->style, BJ_INK_DOUBTFUL, text, INDENT, strlen(name) + 1);
+    } else if (methods[0] != '\0') {
+        fputs(" by ", page->out);
+        bj_report_print_wrapped(page->out, page->style, BJ_INK_FAINT, methods, INDENT, strlen(name) + 4);
     } else {
         putc('\n', page->out);
     }
+}
+
+static void print_group(const page *page, const char *name) {
+    const bj_answer *before = NULL;
+    print_group_head(page, name);
     bool operations = false;
     for (size_t i = 0; i < page->profile->answers.count; i++) {
         const bj_answer *answer = &page->profile->answers.items[i];

@@ -129,7 +129,9 @@ static void drop_missing_evidence(const bj_curves *samples, bj_answer *answer) {
 
 bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *samples, const bj_analyse_request *request,
                                   bj_answers *answers, bj_error *error) {
-    BJ_TRY(probe->analyse(samples, request, answers, error));
+    bj_analyse_request asked = *request;
+    asked.method = bj_runner_find_method(probe, request->method);
+    BJ_TRY(probe->analyse(samples, &asked, answers, error));
     for (size_t i = 0; i < answers->count; i++) {
         bj_answer *answer = &answers->items[i];
         const bj_probe_key *key = bj_runner_find_key(probe, answer->key);
@@ -141,7 +143,7 @@ bj_status bj_runner_analyse_probe(const bj_probe *probe, const bj_curves *sample
         drop_missing_evidence(samples, answer);
         cap_by_level(probe, request->earlier, answer);
         cap_by_width(key, answer);
-        complete_texts(probe, request->method, answer);
+        complete_texts(probe, asked.method, answer);
         snprintf(answer->probe, sizeof answer->probe, "%s", probe->name);
     }
     return BJ_OK;
@@ -187,8 +189,8 @@ static bj_status reanalyse_probe(const bj_probe *probe, bj_profile *profile, bj_
         .earlier = &earlier,
         .seed = bj_runner_seed_probe(profile->run.seed, probe->name),
     };
-    if (profile->run.method[0] != '\0' && bj_runner_has_method(probe, profile->run.method))
-        request.method = profile->run.method;
+    if (profile->run.method[0] != '\0')
+        request.method = bj_runner_find_method(probe, profile->run.method);
     status = bj_runner_conclude_probe(probe, &samples, &request, &answers, &trouble, error);
     if (status != BJ_OK)
         goto done;

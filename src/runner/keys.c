@@ -38,11 +38,17 @@ const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key) {
     return NULL;
 }
 
-bool bj_runner_has_method(const bj_probe *probe, const char *method) {
-    if (method == NULL)
-        return true;
+const char *bj_runner_find_method(const bj_probe *probe, const char *name) {
+    if (name == NULL)
+        return NULL;
     for (size_t i = 0; probe->methods != NULL && probe->methods[i] != NULL; i++)
-        if (strcmp(probe->methods[i], method) == 0)
-            return true;
-    return false;
+        if (strcmp(probe->methods[i], name) == 0)
+            return probe->methods[i];
+    return strcmp(name, BJ_METHOD_PAPER) == 0    ? probe->paper_method
+           : strcmp(name, BJ_METHOD_SERVET) == 0 ? probe->servet_method
+                                                 : NULL;
+}
+
+bool bj_runner_has_method(const bj_probe *probe, const char *name) {
+    return name == NULL || bj_runner_find_method(probe, name) != NULL;
 }

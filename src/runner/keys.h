@@ -10,5 +10,11 @@
 bool bj_runner_match_key(const char *pattern, const char *key);
 /* The entry of the descriptor that the key belongs to; NULL: this probe does not provide it. */
 const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key);
-/* Whether the probe takes that method; NULL stands for the default, which all do. */
-bool bj_runner_has_method(const bj_probe *probe, const char *method);
+/* The words that stand for a paper's way in every probe that has one: the 2012 paper's, and Servet's. */
+#define BJ_METHOD_PAPER "paper"
+#define BJ_METHOD_SERVET "servet"
+/* What a name that --method takes means to the probe: one of its own methods; NULL: its default, since the name is NULL
+ * or nothing to it. */
+const char *bj_runner_find_method(const bj_probe *probe, const char *name);
+/* Whether the probe takes that name; NULL stands for the default, which all do. */
+bool bj_runner_has_method(const bj_probe *probe, const char *name);

@@ -36,8 +36,8 @@ offers "some.json " blackjack show som
 offers "reanalyze " blackjack help rea
 # Keys, fields, methods and curves: of the profile where there is one, else those that there may be.
 offers "qt_cluster " blackjack run --method qt
-offers "paired_walks " blackjack run tlb --method p
-offers "spill_onset biggest_step " blackjack analyze live some.csv --method ""
+offers "paired_walks paper " blackjack run tlb --method p
+offers "spill_onset biggest_step paper " blackjack analyze live some.csv --method ""
 offers "confidence " blackjack get --field conf
 offers "cache.L3.size_bytes= " blackjack analyze tlb some.csv --known cache.L3.si
 offers "cache.L2.latency_ns " blackjack get cache.L2.latency_n

@@ -31,7 +31,8 @@ out_has "1:format:(c-header"
 out_has "*:file:_files"
 # Keys, fields, methods and curves.
 told run tlb ""
-out_has ":NAME:(paired_walks)"
+tr '\n' ' ' <out >line
+grep -q ":NAME:(paired_walks qt_cluster paper)" line || complain "zsh offers no methods"
 told analyze ""
 out_has ":KEY=VALUE:(op.int32.add.latency_ns="
 told get "$here/profile.json" ""

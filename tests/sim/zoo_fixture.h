@@ -25,8 +25,10 @@ static inline void put_number(bj_answers *answers, const char *key, double value
     answer->value = value;
 }
 
-/* Measures with little effort and analyses; the answers are earlier ones of the next. */
-static inline void run_probe_by(const char *method, const char *name, bj_machine *machine, bj_answers *answers) {
+/* With little effort. `earlier` may be NULL. */
+static inline void measure_samples(const char *method, const char *name, bj_machine *machine, const bj_answers *earlier,
+                                   bj_curves *samples) {
+    static const bj_answers none = {0};
     const bj_probe *probe = bj_probe_find(name);
     assert_non_null(probe);
     bj_measure_request measuring = {.machine = machine,
@@ -36,14 +38,27 @@ static inline void run_probe_by(const char *method, const char *name, bj_machine
                                     .deadline_s = INFINITY,
                                     .memory_bytes = machine->facts.memory_limit_bytes / 4,
                                     .method = method,
-                                    .earlier = answers,
+                                    .earlier = earlier != NULL ? earlier : &none,
                                     .report_progress = never_stop};
-    bj_analyse_request analysing = {.earlier = answers, .seed = SEED, .method = method};
-    bj_curves samples = {0};
     bj_error error = {""};
-    if (probe->measure(&measuring, &samples, &error) != BJ_OK ||
-        probe->analyse(&samples, &analysing, answers, &error) != BJ_OK)
+    if (probe->measure(&measuring, samples, &error) != BJ_OK)
         fail_msg("%s on %s: %s", name, machine->facts.name, error.text);
+}
+
+/* The answers are earlier ones, too. */
+static inline void analyse_samples(const char *method, const char *name, const bj_curves *samples,
+                                   bj_answers *answers) {
+    bj_analyse_request analysing = {.earlier = answers, .seed = SEED, .method = method};
+    bj_error error = {""};
+    if (bj_probe_find(name)->analyse(samples, &analysing, answers, &error) != BJ_OK)
+        fail_msg("%s: %s", name, error.text);
+}
+
+/* Measures with little effort and analyses; the answers are earlier ones of the next. */
+static inline void run_probe_by(const char *method, const char *name, bj_machine *machine, bj_answers *answers) {
+    bj_curves samples = {0};
+    measure_samples(method, name, machine, answers, &samples);
+    analyse_samples(method, name, &samples, answers);
     bj_data_free_curves(&samples);
 }
 

@@ -419,11 +419,11 @@ static void test_same_seed_same_answer(void **state) {
     free(made);
 }
 
-static bj_status find_one(const double *x, const double *y, size_t count, const void *context, bj_level_set *found,
-                          bj_error *error) {
+static bj_status find_one(const double *x, const double *y, size_t count, const bj_finder_context *context,
+                          bj_level_set *found, bj_error *error) {
     (void)error;
     memset(found, 0, sizeof *found);
-    (*(size_t *)context)++;
+    (*(size_t *)context->variant)++;
     found->count = 1;
     found->level[0] = (bj_level){.latency = y[0],
                                  .end_latency = y[0],
@@ -439,8 +439,8 @@ static bj_status find_one(const double *x, const double *y, size_t count, const 
     return BJ_OK;
 }
 
-static bj_status find_trouble(const double *x, const double *y, size_t count, const void *context, bj_level_set *found,
-                              bj_error *error) {
+static bj_status find_trouble(const double *x, const double *y, size_t count, const bj_finder_context *context,
+                              bj_level_set *found, bj_error *error) {
     (void)x;
     (void)y;
     (void)count;
@@ -455,7 +455,8 @@ static void test_other_finders(void **state) {
     bj_hierarchy_request request = request_of(made, 1);
     size_t calls = 0;
     request.curves.finder = find_one;
-    request.curves.finder_context = &calls;
+    const bj_finder_context context = {.variant = &calls};
+    request.curves.finder_context = &context;
     bj_hierarchy found = find(&request);
     assert_int_equal(found.count, 1);
     assert_true(found.level[0].size.value == made->x[2]);

@@ -116,9 +116,10 @@ static void test_tolerance_comes_from_falls(void **state) {
 
 static void test_peaks(void **state) {
     (void)state;
+    const bj_peak_rules rules = {.tolerance = 0.02, .valley = 0.5, .least_rise = 1};
     const double gradients[] = {1, 4, 1.01, 1.2, 1.5, 1.3, 1.05, 1.2, 1.4, NAN, 1.1};
     bj_gradient_peak peaks[11];
-    assert_int_equal(bj_cache_find_gradient_peaks(gradients, 11, 0.02, peaks), 4);
+    assert_int_equal(bj_cache_find_gradient_peaks(gradients, 11, &rules, peaks), 4);
     assert_true(peaks[0].first == 1 && peaks[0].last == 1 && peaks[0].peak == 1 && peaks[0].gradient == 4);
     /* The run from 3 to 8 dips below half of both its maxima at 6: two peaks. */
     assert_true(peaks[1].first == 3 && peaks[1].last == 5 && peaks[1].peak == 4);
@@ -126,15 +127,21 @@ static void test_peaks(void **state) {
     assert_true(peaks[3].first == 10 && peaks[3].last == 10);
     /* A dip of less than that is one peak. */
     const double wavy[] = {1.5, 1.4, 1.5, 1.45};
-    assert_int_equal(bj_cache_find_gradient_peaks(wavy, 4, 0.02, peaks), 1);
+    assert_int_equal(bj_cache_find_gradient_peaks(wavy, 4, &rules, peaks), 1);
     assert_true(peaks[0].first == 0 && peaks[0].last == 3);
     /* … and so is a bump on either flank that the dip does not halve. */
     const double bump_before[] = {1.2, 1.15, 2.0}, bump_after[] = {2.0, 1.15, 1.2};
-    assert_int_equal(bj_cache_find_gradient_peaks(bump_before, 3, 0.02, peaks), 1);
+    assert_int_equal(bj_cache_find_gradient_peaks(bump_before, 3, &rules, peaks), 1);
     assert_true(peaks[0].peak == 2);
-    assert_int_equal(bj_cache_find_gradient_peaks(bump_after, 3, 0.02, peaks), 1);
+    assert_int_equal(bj_cache_find_gradient_peaks(bump_after, 3, &rules, peaks), 1);
     assert_true(peaks[0].peak == 0);
-    assert_int_equal(bj_cache_find_gradient_peaks(NULL, 0, 0.02, peaks), 0);
+    assert_int_equal(bj_cache_find_gradient_peaks(NULL, 0, &rules, peaks), 0);
+    /* As Servet took them: only a deep valley parts, and a small rise is none. */
+    const bj_peak_rules printed = {.tolerance = 0.02, .valley = 0.125, .least_rise = 1.125};
+    const double dempsey[] = {1, 7, 1, 1.4, 1.07, 1.97, 1.31, 1.06, 1, 1.05, 1.06, 1};
+    assert_int_equal(bj_cache_find_gradient_peaks(dempsey, 12, &rules, peaks), 4);
+    assert_int_equal(bj_cache_find_gradient_peaks(dempsey, 12, &printed, peaks), 2);
+    assert_true(peaks[1].first == 3 && peaks[1].last == 7 && peaks[1].peak == 5);
 }
 
 static void test_papers_machines(void **state) {

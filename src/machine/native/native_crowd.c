@@ -158,7 +158,10 @@ bj_status bj_native_run_watch(bj_machine *machine, const bj_watch *watch, double
     if (watchers == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu threads", watch->threads);
     for (size_t i = 0; i < watch->threads; i++)
-        watchers[i] = (watcher){.job = {.cpu = watch->cpus[i % watch->cpu_count], .work = watch_on_thread},
+        watchers[i] = (watcher){.job = {.cpu = watch->cpus[i % watch->cpu_count],
+                                        .cpus = watch->free ? watch->cpus : NULL,
+                                        .cpu_count = watch->free ? watch->cpu_count : 0,
+                                        .work = watch_on_thread},
                                 .watch = watch,
                                 .gaps_ns = gaps_ns + i * watch->room,
                                 .count = &gap_counts[i]};

@@ -65,7 +65,7 @@ static uint64_t sharers_of(const division *all, size_t kind) {
 
 static double rate_of(const division *all, size_t kind, size_t demand) {
     return kind < all->spec->domain_count ? all->spec->domains[kind].gbs
-                             : all->controller_gbs[all->demands[demand].position / all->per_controller];
+                                          : all->controller_gbs[all->demands[demand].position / all->per_controller];
 }
 
 static instance *instance_of(const division *all, size_t domain, size_t demand) {

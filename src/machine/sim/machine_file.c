@@ -65,13 +65,13 @@ static const struct {
     BJ_SIM_SECTIONS(SECTION)
 #undef SECTION
 };
-enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
+enum { SECTION_COUNT = sizeof sections / sizeof sections[0], PLAIN_COUNT = 13 };
 
 static bj_status read_top(const bj_json_place *at, json_t *root, bj_sim_spec *spec) {
     json_t *values[SECTION_COUNT] = {NULL};
     static const char *const formats[] = {"blackjack-machine/1", NULL};
     int format = 0;
-    bj_json_field fields[SECTION_COUNT + 12] = {
+    bj_json_field fields[PLAIN_COUNT + SECTION_COUNT] = {
         {.name = "format", .kind = BJ_JSON_CHOICE, .target = &format, .choices = formats},
         {.name = "name", .kind = BJ_JSON_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
         {.name = "summary", .kind = BJ_JSON_TEXT, .target = spec->summary, .room = sizeof spec->summary},
@@ -82,11 +82,12 @@ static bj_status read_top(const bj_json_place *at, json_t *root, bj_sim_spec *sp
         {"sockets", BJ_JSON_COUNT, &spec->sockets, 1, 256, NULL, 0, false},
         {"misses_in_flight", BJ_JSON_COUNT, &spec->misses_in_flight, 1, 1024, NULL, 0, false},
         {"walk", BJ_JSON_NUMBER, &spec->page_walk_cycles, 0, 1e5, NULL, 0, false},
+        {"own_pages", BJ_JSON_COUNT, &spec->own_pages, 0, 16, NULL, 0, false},
         {"spill", BJ_JSON_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
         {"exchange_overlap", BJ_JSON_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
     };
     for (size_t i = 0; i < SECTION_COUNT; i++)
-        fields[12 + i] = (bj_json_field){
+        fields[PLAIN_COUNT + i] = (bj_json_field){
             .name = sections[i].name,
             .kind = BJ_JSON_ANY,
             .target = &values[i],

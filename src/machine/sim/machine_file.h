@@ -132,6 +132,7 @@ typedef struct {
     bj_sim_tlb_spec tlbs[BJ_SIM_MAX_TLBS];
     size_t tlb_count;
     double page_walk_cycles;
+    uint64_t own_pages; /* of the program, which every access uses */
     unsigned prefetchers;
 
     bj_sim_op_spec ops[BJ_SIM_MAX_OPS];

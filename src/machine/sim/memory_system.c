@@ -6,6 +6,9 @@
 #include "base/random.h"
 #include "machine/machine.h"
 
+/* Walks begin far below; the next one stands for "no page". */
+static const uint32_t LAST_PAGE = UINT32_MAX - 1;
+
 static bool has_independent_levels(const bj_sim_spec *spec) {
     /* Prefetches go to the second level, which must not be the one whose misses cause them. */
     bool independent = (spec->prefetchers & ~(unsigned)BJ_SIM_STRIDE) == 0 || spec->cache_count > 1;
@@ -237,8 +240,16 @@ static unsigned load(bj_sim_memory_system *memory, bj_sim_cpu *cpu, uint64_t add
     return hit;
 }
 
+/* The program's own pages, its stack and its code, are in use all the while. */
+static void use_own_pages(const bj_sim_spec *spec, bj_sim_cpu *cpu) {
+    for (uint32_t own = 0; own < spec->own_pages; own++)
+        for (size_t level = 0; level < spec->tlb_count; level++)
+            (void)bj_sim_use_tlb(&cpu->tlbs[level], LAST_PAGE - own);
+}
+
 static void look_up_page(const bj_sim_spec *spec, bj_sim_cpu *cpu, uint32_t page) {
     size_t level = 0;
+    use_own_pages(spec, cpu);
     while (level < spec->tlb_count && !bj_sim_use_tlb(&cpu->tlbs[level], page))
         level++;
     cpu->counts.tlb_hits[level]++;

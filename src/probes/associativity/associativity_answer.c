@@ -8,10 +8,13 @@
 #include <stdio.h>
 
 #include "probes/associativity/associativity_constants.h"
+#include "probes/associativity/associativity_paper.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
+#include "stats/monotone.h"
 #include "stats/quantile.h"
 #include "stats/rise.h"
+#include "stats/steps.h"
 
 #define CURVES_MAX 256u
 /* More add nothing. */
@@ -315,6 +318,16 @@ static bj_status answer_level(const bj_curves *samples, const bj_analyse_request
     return BJ_OK;
 }
 
+/* The first point after it; the number of points: none. The paper's way is the biggest step. */
+static size_t find_table_rise(bj_point_summary *summary, const char *method) {
+    size_t count = summary->curve->x_count;
+    bj_step step;
+    if (!bj_probe_is_method(method, BJ_ASSOCIATIVITY_BIGGEST_STEP))
+        return bj_stats_find_rise(summary->of_point, count, TABLE_RISE * (summary->most - summary->least));
+    bj_stats_enforce_monotone(summary->of_point, count);
+    return bj_stats_find_biggest_step(summary->of_point, count, &step) ? step.after : count;
+}
+
 /* Somebody's curve: the last number of lines before the times begin to rise. */
 static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) {
@@ -324,7 +337,7 @@ static bj_status analyse_table(const bj_curve *curve, const bj_analyse_request *
                              request->level > 0 ? request->level : 1));
     BJ_TRY(bj_kit_open_summary(&summary, curve, error));
     bj_kit_summarise(&summary, NULL, curve->round_count, BJ_LOW_QUANTILE);
-    size_t rise = bj_stats_find_rise(summary.of_point, curve->x_count, TABLE_RISE * (summary.most - summary.least));
+    size_t rise = find_table_rise(&summary, request->method);
     if (!(summary.most > TABLE_CONTRAST * summary.least) || rise == 0 || rise == curve->x_count) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "no step: as many lines as were tried fit");
     } else {
@@ -342,6 +355,8 @@ bj_status bj_associativity_analyse(const bj_curves *samples, const bj_analyse_re
                                    bj_error *error) {
     if (request->from_table)
         return analyse_table(bj_data_find_curve(samples, BJ_ASSOCIATIVITY_TABLE), request, answers, error);
+    if (bj_probe_is_method(request->method, BJ_ASSOCIATIVITY_BIGGEST_STEP))
+        return bj_associativity_analyse_paper(samples, request, answers, error);
     bj_known_caches caches;
     bj_known_caches_read(request->earlier, &caches);
     bool known = true;

@@ -9,6 +9,7 @@
 
 #include "probes/associativity/associativity_answer.h"
 #include "probes/associativity/associativity_constants.h"
+#include "probes/associativity/associativity_paper.h"
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "probes/kit/walks.h"
@@ -312,6 +313,8 @@ static bj_status measure_level(ways_run *run, bj_error *error) {
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     ways_run run = {.line_bytes = USUAL_LINE_BYTES};
+    if (bj_probe_is_method(request->method, BJ_ASSOCIATIVITY_BIGGEST_STEP))
+        return bj_associativity_measure_paper(request, samples, error);
     double line = bj_kit_find_number(request->earlier, "cache.line_bytes");
     if (!isnan(line))
         run.line_bytes = (size_t)line;
@@ -338,7 +341,8 @@ const bj_probe bj_probe_associativity = {
                                         "lines of one set that the level holds", .tolerance = BJ_SAME_NUMBER},
                                        {0}},
     .needs = (const char *const[]){"cache", "line", NULL},
-    .methods = (const char *const[]){"conflicts", NULL},
+    .methods = (const char *const[]){"conflicts", BJ_ASSOCIATIVITY_BIGGEST_STEP, NULL},
+    .paper_method = BJ_ASSOCIATIVITY_BIGGEST_STEP,
     .cost_s = {1, 2, 8},
     .memory_bytes = {72u << 20, 144u << 20, 560u << 20},
     .measure = measure,

@@ -203,12 +203,25 @@
 #define BJ_CHANGE_SEGMENT 2
 #define BJ_CHANGE_SIGNIFICANCE 0.01
 #define BJ_CHANGE_PERMUTATIONS 499
+/* Of the 2012 paper's walks, of eight sizes to an octave: clusters of fewer are parts of a ramp between two levels.
+ * Where frames are random, ramps are an octave long and more, and up to five of their sizes are within a quarter of
+ * each other; a level is an octave at least. 20% less: a level too many on one run of Power7 in ten. */
+#define BJ_QT_POINTS_LEAST 6u
 /* A gradient must exceed 1 by this much even on a curve without visible noise: clocks of quiet machines wander
  * by a percent or two between points. */
 #define BJ_SERVET_TOLERANCE_MIN 0.02
 /* … and by this many standard deviations of the gradients' noise. Three would do if that were known; it comes from the
  * handful of gradients that fall. */
 #define BJ_SERVET_TOLERANCE_SIGMAS 4.0
+/* What parts two peaks of one run of gradients above 1: a valley of less than this share of both, in logarithms. */
+#define BJ_SERVET_VALLEY 0.5
+/* The same on mcalibrator's grid, where the paper takes Dempsey's TLB, which rises at 256 KB, and its second level, at
+ * 1 MB, for one peak over [256 KB, 4 MB]; an Athlon's two levels are two, though its first TLB keeps the gradient
+ * between them above 1. */
+#define BJ_SERVET_VALLEY_PRINTED 0.125
+/* And "sharp changes" are peaks; the paper gives no number. What rises by less than an eighth in all is no level: the
+ * last TLB of an Itanium adds 0.09 to the time of its third cache when it misses every sixteenth access. */
+#define BJ_SERVET_RISE_PRINTED 1.125
 /* The binomial model's candidates: every size (8 + j) / 8 * 2^e from half the smallest to twice the largest measured
  * one; eighths of an octave hold every size of the papers (3, 9, 12 MB). Ways: all integers to 32, since 11, 12, 20
  * exist and neighbours make the five best fits agree on a size rather than on a coincidence. */

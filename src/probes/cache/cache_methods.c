@@ -33,10 +33,19 @@ static double *copy_of(const double *y, size_t count) {
     return copy;
 }
 
+/* Drops what is no plateau. The paper's pseudocode prints every cluster; the algorithm that it cites stops at clusters
+ * smaller than a given number, without which each point of a ramp is a level. */
+static size_t keep_plateaus(bj_qt_cluster *clusters, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (clusters[i].count >= BJ_QT_POINTS_LEAST)
+            clusters[kept++] = clusters[i];
+    return kept;
+}
+
 /* 2012 paper, 4.2.3: clusters of the monotone curve; the largest x of each but the last is a size. */
-static bj_status find_by_qt_cluster(const double *x, const double *y, size_t count, const void *context,
+static bj_status find_by_qt_cluster(const double *x, const double *y, size_t count, const bj_finder_context *context,
                                     bj_level_set *found, bj_error *error) {
-    (void)context;
     memset(found, 0, sizeof *found);
     double *monotone = copy_of(y, count);
     size_t *cluster_of = malloc((count + 1) * sizeof *cluster_of);
@@ -52,6 +61,8 @@ static bj_status find_by_qt_cluster(const double *x, const double *y, size_t cou
     if (status != BJ_OK || cluster_count == 0)
         goto done;
     bj_stats_describe_clusters(x, monotone, count, cluster_of, cluster_count, clusters);
+    if (context->as_printed)
+        cluster_count = keep_plateaus(clusters, cluster_count);
     for (size_t i = 0; i + 1 < cluster_count; i++)
         add_level(found, clusters[i].x_largest, clusters[i].y_smallest, clusters[i + 1].y_smallest);
     found->last_latency = clusters[cluster_count - 1].y_smallest;
@@ -73,11 +84,14 @@ static const servet_variant gradient_peaks = {BJ_BINOMIAL_SIZE_BIASED, BJ_BINOMI
                             binomial_literal = {BJ_BINOMIAL_LITERAL, BJ_BINOMIAL_SCALE_WINDOW, false};
 
 /* Servet, figure 4. With peaks_only the position of every peak is the size, without the model. */
-static bj_status find_by_servet(const double *x, const double *y, size_t count, const void *context,
+static bj_status find_by_servet(const double *x, const double *y, size_t count, const bj_finder_context *context,
                                 bj_level_set *found, bj_error *error) {
-    const servet_variant *variant = context;
+    const servet_variant *variant = context->variant;
     memset(found, 0, sizeof *found);
-    bj_servet_options options = {.page_bytes = BJ_MODEL_PAGE_BYTES, .model = variant->model, .scale = variant->scale};
+    bj_servet_options options = {.page_bytes = context->page_bytes,
+                                 .model = variant->model,
+                                 .scale = context->as_printed ? BJ_BINOMIAL_SCALE_WINDOW : variant->scale,
+                                 .as_printed = context->as_printed};
     bj_servet_level *levels = NULL;
     size_t level_count = 0;
     BJ_TRY(bj_cache_find_servet_levels(x, y, count, &options, &levels, &level_count, error));
@@ -100,7 +114,7 @@ static bj_status find_by_servet(const double *x, const double *y, size_t count, 
 }
 
 /* Change points of the mean log time: what a textbook would do with such a curve. */
-static bj_status find_by_change_points(const double *x, const double *y, size_t count, const void *context,
+static bj_status find_by_change_points(const double *x, const double *y, size_t count, const bj_finder_context *context,
                                        bj_level_set *found, bj_error *error) {
     (void)context;
     memset(found, 0, sizeof *found);
@@ -127,16 +141,34 @@ static bj_status find_by_change_points(const double *x, const double *y, size_t 
 }
 
 static const bj_cache_method methods[] = {
-    {"levels", NULL, NULL, BJ_ORDER_RANDOM, false, true, false},
-    {"qt_cluster", find_by_qt_cluster, NULL, BJ_ORDER_PAGE_SEGMENTED, true, false, false},
-    {"gradient_peaks", find_by_servet, &gradient_peaks, BJ_ORDER_STRIDE_1K, true, false, false},
-    {"binomial_size", find_by_servet, &binomial_size, BJ_ORDER_STRIDE_1K, true, false, true},
-    {"binomial_size_literal", find_by_servet, &binomial_literal, BJ_ORDER_STRIDE_1K, true, false, true},
-    {"change_points", find_by_change_points, NULL, BJ_ORDER_RANDOM, false, false, false},
+    {.name = "levels", .models_capacity = true},
+    {.name = BJ_CACHE_PAPER_METHOD, .finder = find_by_qt_cluster, .as_printed = true, .order = BJ_ORDER_PAGE_SEGMENTED},
+    {.name = "gradient_peaks",
+     .finder = find_by_servet,
+     .variant = &gradient_peaks,
+     .as_printed = true,
+     .order = BJ_ORDER_STRIDE_1K,
+     .takes_mean = true},
+    {.name = BJ_CACHE_SERVET_METHOD,
+     .finder = find_by_servet,
+     .variant = &binomial_size,
+     .as_printed = true,
+     .order = BJ_ORDER_STRIDE_1K,
+     .takes_mean = true,
+     .capacity_is_size = true},
+    {.name = "binomial_size_literal",
+     .finder = find_by_servet,
+     .variant = &binomial_literal,
+     .as_printed = true,
+     .order = BJ_ORDER_STRIDE_1K,
+     .takes_mean = true,
+     .capacity_is_size = true},
+    {.name = "change_points", .finder = find_by_change_points},
 };
 
 const char *const bj_cache_method_names[] = {
-    "levels", "qt_cluster", "gradient_peaks", "binomial_size", "binomial_size_literal", "change_points", NULL};
+    "levels", BJ_CACHE_PAPER_METHOD, "gradient_peaks", BJ_CACHE_SERVET_METHOD, "binomial_size_literal", "change_points",
+    NULL};
 
 const bj_cache_method *bj_cache_find_method(const char *name) {
     for (size_t i = 0; name != NULL && i < sizeof methods / sizeof methods[0]; i++)

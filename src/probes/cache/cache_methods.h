@@ -9,12 +9,17 @@
 typedef struct {
     const char *name;
     bj_level_finder finder; /* NULL: the default's, bj_cache_find_levels */
-    const void *finder_context;
-    bj_walk_order order;   /* the walk that the paper measures with */
-    bool base_pages;       /* the papers knew nothing else */
+    const void *variant;    /* of the finder */
+    bool as_printed;        /* measured as the paper has it (cache_printed.h), in this order */
+    bj_walk_order order;
+    bool takes_mean;       /* of the rounds: what a model of chance expects. Else a low quantile */
     bool models_capacity;  /* by the occupancy model over what the finder found */
     bool capacity_is_size; /* the finder's size is a capacity already */
 } bj_cache_method;
+
+/* What `paper` and `servet` stand for. */
+#define BJ_CACHE_PAPER_METHOD "qt_cluster"
+#define BJ_CACHE_SERVET_METHOD "binomial_size"
 
 /* NULL or a method of another probe: the default. */
 const bj_cache_method *bj_cache_find_method(const char *name);

@@ -49,7 +49,9 @@ bj_status bj_cache_check_samples(const bj_curves *samples, const bj_cache_method
 bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_method *method, uint64_t seed,
                                   bool levels_only, bj_hierarchy *found, bj_error *error) {
     const bj_curve *walk = bj_data_find_curve(samples, BJ_CACHE_WALK);
+    bj_finder_context context = {.variant = method->variant, .page_bytes = BJ_MODEL_PAGE_BYTES};
     bj_yardstick yardstick;
+    context.as_printed = bj_data_get_attribute_number(walk, BJ_CACHE_PAGE_BYTES, &context.page_bytes);
     bj_hierarchy_request request = {
         .curves = {.walk = walk,
                    .spread = bj_data_find_curve(samples, BJ_CACHE_SPREAD),
@@ -58,7 +60,8 @@ bj_status bj_cache_find_hierarchy(const bj_curves *samples, const bj_cache_metho
                    .huge_pages = bj_data_has_attribute_text(walk, BJ_CACHE_PAGES, BJ_CACHE_PAGES_HUGE),
                    .levels_only = levels_only,
                    .finder = method->finder,
-                   .finder_context = method->finder_context},
+                   .finder_context = &context,
+                   .finder_takes_mean = method->takes_mean},
         .yardstick = bj_kit_find_yardstick(samples, "cache", &yardstick) ? &yardstick : NULL,
         .seed = seed};
     for (size_t i = 0; i < BJ_REVISIT_CURVES; i++)

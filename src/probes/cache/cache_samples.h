@@ -28,6 +28,9 @@ extern const bj_cache_revisit bj_cache_revisits[BJ_REVISIT_CURVES];
 #define BJ_CACHE_PAGES_HUGE "huge"
 #define BJ_CACHE_PAGES_BASE "base"
 
+/* An attribute of the papers' walks: what the system allocates by. */
+#define BJ_CACHE_PAGE_BYTES "page_bytes"
+
 /* Records the time of a walk in the round that is being measured. */
 bj_status bj_cache_record(bj_rounds *rounds, const char *id, const char *x_name, double bytes, double ns,
                           bj_error *error) BJ_WARN_UNUSED;

@@ -44,8 +44,15 @@ typedef struct {
 bj_status bj_cache_find_levels(const double *x, const double *y, size_t count, const bj_level_hints *hints,
                                bj_level_set *found, bj_error *error) BJ_WARN_UNUSED;
 
+/* What other methods are told besides the curve. */
+typedef struct {
+    const void *variant; /* the method's own */
+    double page_bytes;   /* of the walk */
+    bool as_printed;     /* the walk was the paper's own, on its own grid */
+} bj_finder_context;
+
 /* The signature of other methods: finds levels in one curve. */
-typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const void *context,
+typedef bj_status (*bj_level_finder)(const double *x, const double *y, size_t count, const bj_finder_context *context,
                                      bj_level_set *found, bj_error *error);
 
 /* The size of a level by its latencies, on another curve of the same walk (with the TLB's cost in it): where y, which

@@ -10,6 +10,7 @@
 
 #include "probes/cache/cache_constants.h"
 #include "probes/cache/cache_explore.h"
+#include "probes/cache/cache_printed.h"
 #include "probes/cache/cache_samples.h"
 #include "probes/cache/memory_walk.h"
 #include "probes/kit/yardstick.h"
@@ -22,8 +23,6 @@
 #define REPEATED "repetitions"
 #define LEAST_ARENA_BYTES (256 * 1024.0)
 #define ARENA_MULTIPLE 4096
-/* Grain of the papers' walks: they do not ask for the line. */
-#define PAPER_GRAIN_BYTES 32u
 /* The packed twin needs two grains of the longest line in each eighth. */
 #define LEAST_SPREAD_BYTES 4096u
 /* Twins of fewer lines than this, which no TLB misses. */
@@ -199,7 +198,7 @@ static bj_status measure_point(void *context, const uint32_t *points, size_t cou
     if (run->measured++ % POINTS_PER_YARDSTICK == 0)
         BJ_TRY(bj_kit_time_yardstick(&run->rounds, error));
     bj_walk_point walk = {.bytes = point->x * point->kind.extent_share,
-                          .order = run->method->order,
+                          .order = BJ_ORDER_RANDOM,
                           .grain_bytes = point->kind.grain_bytes,
                           .one_in = point->kind.one_in};
     BJ_TRY(bj_kit_walk_point(&run->rounds, &walk, &ns, error));
@@ -232,25 +231,22 @@ static bj_status explore(cache_run *run, bj_error *error) {
     if (remaining < TINY_BUDGET_S)
         plan.top_bytes = run->memory_bytes = TINY_TOP_BYTES;
     run->in_haste = remaining < HASTE_BUDGET_S;
-    run->grain_bytes = PAPER_GRAIN_BYTES;
     double arena = bj_kit_limit_arena(request, plan.top_bytes);
     if (arena < LEAST_ARENA_BYTES)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "only %.0f bytes of memory may be used", arena);
     bj_kit_plan_arena(&run->rounds, (size_t)(floor(arena / ARENA_MULTIPLE) * ARENA_MULTIPLE),
                       run->in_haste ? 1 : plan.repetitions);
-    if (run->method->base_pages)
-        run->rounds.pages = BJ_PAGES_BASE;
     bj_status status = bj_kit_open_arena(&run->rounds, (size_t)LEAST_ARENA_BYTES, error);
-    if (status == BJ_OK && run->method->order == BJ_ORDER_RANDOM)
+    if (status == BJ_OK)
         status = bj_cache_find_grain(&run->rounds, &run->grain_bytes, error);
     if (status == BJ_OK)
-        status = bj_cache_find_top(&run->rounds, run->method->order, run->grain_bytes, &top, error);
+        status = bj_cache_find_top(&run->rounds, BJ_ORDER_RANDOM, run->grain_bytes, &top, error);
     if (status != BJ_OK)
         return status;
     run->rounds.arena_bytes = (size_t)top;
     add_grid(run, BJ_CACHE_FIRST_BYTES, fmin(top, COARSE_FROM_BYTES), EVERY_GRID, dense_kind(run));
     add_grid(run, COARSE_FROM_BYTES, top, EVERY_COARSE, dense_kind(run));
-    if (run->method->order == BJ_ORDER_RANDOM && !run->in_haste)
+    if (!run->in_haste)
         add_twins(run, TWIN_FIRST_LINES * (double)run->spread_bytes, top, EVERY_GRID);
     run->plan.progress_from = BJ_CACHE_EXPLORED;
     return BJ_OK;
@@ -300,7 +296,7 @@ static bj_status measure_memory(cache_run *run, bj_error *error) {
                            .grain_bytes = run->grain_bytes,
                            .page_bytes = run->spread_bytes,
                            .lines_bytes = (double)rounds->arena_bytes};
-    if (run->in_haste || run->method->order != BJ_ORDER_RANDOM)
+    if (run->in_haste)
         return BJ_OK;
     if (rounds->request->more_rounds == 0) {
         bj_hierarchy found;
@@ -316,6 +312,9 @@ static bj_status measure_memory(cache_run *run, bj_error *error) {
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    const bj_cache_method *method = bj_cache_find_method(request->method);
+    if (method->as_printed)
+        return bj_cache_measure_printed(request, method, samples, error);
     bj_measure_request sweep = *request;
     cache_run *run = calloc(1, sizeof *run);
     if (run == NULL)
@@ -327,7 +326,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
                                 .context = run,
                                 .measure = measure_point,
                                 .after_round = finish_round};
-    run->method = bj_cache_find_method(request->method);
+    run->method = method;
     run->spread_bytes = request->machine->facts.page_bytes;
     if (run->spread_bytes < LEAST_SPREAD_BYTES)
         run->spread_bytes = LEAST_SPREAD_BYTES;
@@ -371,6 +370,8 @@ const bj_probe bj_probe_cache = {
             {0}},
     .needs = (const char *const[]){"clock", NULL},
     .methods = bj_cache_method_names,
+    .paper_method = BJ_CACHE_PAPER_METHOD,
+    .servet_method = BJ_CACHE_SERVET_METHOD,
     .cost_s = {5, 18, 70},
     .memory_bytes = {72u << 20, 480u << 20, 1640u << 20},
     .measure = measure,

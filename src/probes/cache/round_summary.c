@@ -301,7 +301,7 @@ bj_status bj_cache_find_in_rounds(bj_round_summary *s, const size_t *index, size
     sum_up_twins(s, index, index_count);
     remove_tlb_cost(s);
     if (q->finder != NULL)
-        return q->finder(s->x, s->y, s->count, q->finder_context, found, error);
+        return q->finder(s->x, q->finder_takes_mean ? s->middle : s->y, s->count, q->finder_context, found, error);
     BJ_TRY(bj_cache_find_levels(s->x, s->own, s->count, &s->hints, found, error));
     make_monotone(s);
     /* Fewer rounds than the errors are of have larger ones. */

@@ -25,7 +25,8 @@ typedef struct {
     bool huge_pages;        /* a first level fits into one page: its lines meet in sets in order */
     bool levels_only;       /* where the edges are, while still measuring: stairs are left alone */
     bj_level_finder finder; /* NULL: bj_cache_find_levels */
-    const void *finder_context;
+    const bj_finder_context *finder_context;
+    bool finder_takes_mean; /* of the rounds, else a low quantile */
 } bj_summary_request;
 
 typedef struct {

@@ -129,6 +129,11 @@ static void try_size(const bj_binomial_request *request, const window *seen, dou
 
 static void try_sizes(const bj_binomial_request *request, const window *seen, ranking *ranked) {
     double lowest = seen->smallest / 2, highest = seen->largest * 2;
+    for (size_t i = 0; i < request->candidate_count; i++)
+        if (request->candidate_bytes[i] >= lowest && request->candidate_bytes[i] <= highest)
+            try_size(request, seen, request->candidate_bytes[i], ranked);
+    if (request->candidate_bytes != NULL)
+        return;
     for (double octave = exp2(floor(log2(lowest))); octave <= highest; octave *= 2) {
         for (int i = 0; i < BJ_BINOMIAL_SIZES_PER_OCTAVE; i++) {
             double size_bytes = octave * (1 + (double)i / BJ_BINOMIAL_SIZES_PER_OCTAVE);
@@ -214,15 +219,17 @@ double bj_cache_estimate_gradient_tolerance(const double *gradients, size_t grad
 }
 
 /* The peak that starts at `first` and the end of its run; it ends early where a valley parts it from a next one. */
-static bj_gradient_peak trace_peak(const double *gradients, size_t gradient_count, size_t first, double tolerance) {
+static bj_gradient_peak trace_peak(const double *gradients, size_t gradient_count, size_t first,
+                                   const bj_peak_rules *rules) {
     bj_gradient_peak traced = {first, first, first, gradients[first]};
     size_t valley = first;
-    for (size_t k = first + 1; k < gradient_count && gradients[k] > 1 + tolerance; k++) {
+    for (size_t k = first + 1; k < gradient_count && gradients[k] > 1 + rules->tolerance; k++) {
         if (gradients[k] < gradients[valley])
             valley = k;
         double floor_log = log(gradients[valley]);
-        bool parted = valley > traced.peak && 2 * floor_log < log(traced.gradient) &&
-                      2 * floor_log < log(gradients[k]) && gradients[k] > gradients[valley] * (1 + tolerance);
+        bool parted = valley > traced.peak && floor_log < rules->valley * log(traced.gradient) &&
+                      floor_log < rules->valley * log(gradients[k]) &&
+                      gradients[k] > gradients[valley] * (1 + rules->tolerance);
         if (parted) {
             /* The rise across the valley is the next level's: point `valley` ends this one and starts that one. */
             traced.last = valley - 1;
@@ -237,14 +244,19 @@ static bj_gradient_peak trace_peak(const double *gradients, size_t gradient_coun
     return traced;
 }
 
-size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_count, double tolerance,
+size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_count, const bj_peak_rules *rules,
                                     bj_gradient_peak *peaks) {
     size_t found = 0;
     for (size_t k = 0; k < gradient_count; k++) {
-        if (!(gradients[k] > 1 + tolerance))
+        if (!(gradients[k] > 1 + rules->tolerance))
             continue;
-        peaks[found] = trace_peak(gradients, gradient_count, k, tolerance);
-        k = peaks[found++].last;
+        bj_gradient_peak traced = trace_peak(gradients, gradient_count, k, rules);
+        double rise = 1;
+        for (size_t i = traced.first; i <= traced.last; i++)
+            rise *= gradients[i];
+        k = traced.last;
+        if (rise >= rules->least_rise)
+            peaks[found++] = traced;
     }
     return found;
 }
@@ -257,6 +269,8 @@ static double size_by_model(const gradient_curve *s, const bj_gradient_peak *pea
         .page_bytes = options->page_bytes,
         .model = options->model,
         .scale = options->scale,
+        .candidate_bytes = options->as_printed ? s->size_bytes : NULL,
+        .candidate_count = options->as_printed ? s->count : 0,
     };
     bj_binomial_fit fit;
     return bj_cache_fit_binomial_size(&request, &fit) ? fit.size_bytes : NAN;
@@ -292,7 +306,8 @@ static void free_curve(gradient_curve *s) {
     free(s->peaks);
 }
 
-static size_t find_peaks(gradient_curve *s, const double *size_bytes, const double *latency, size_t count) {
+static size_t find_peaks(gradient_curve *s, const double *size_bytes, const double *latency, size_t count,
+                         bool as_printed) {
     for (size_t i = 0; i < count; i++) {
         if (!is_usable(latency[i]))
             continue;
@@ -303,8 +318,11 @@ static size_t find_peaks(gradient_curve *s, const double *size_bytes, const doub
     if (s->count < 2)
         return 0;
     bj_cache_compute_gradients(s->latency, s->count, s->gradients);
-    double tolerance = bj_cache_estimate_gradient_tolerance(s->gradients, s->count - 1, s->scratch);
-    return bj_cache_find_gradient_peaks(s->gradients, s->count - 1, tolerance, s->peaks);
+    const bj_peak_rules rules = {.tolerance =
+                                     bj_cache_estimate_gradient_tolerance(s->gradients, s->count - 1, s->scratch),
+                                 .valley = as_printed ? BJ_SERVET_VALLEY_PRINTED : BJ_SERVET_VALLEY,
+                                 .least_rise = as_printed ? BJ_SERVET_RISE_PRINTED : 1};
+    return bj_cache_find_gradient_peaks(s->gradients, s->count - 1, &rules, s->peaks);
 }
 
 bj_status bj_cache_find_servet_levels(const double *size_bytes, const double *latency, size_t count,
@@ -320,7 +338,7 @@ bj_status bj_cache_find_servet_levels(const double *size_bytes, const double *la
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the gradients of %zu sizes", count);
         goto cleanup;
     }
-    size_t found = find_peaks(&s, size_bytes, latency, count);
+    size_t found = find_peaks(&s, size_bytes, latency, count, options->as_printed);
     if (found == 0)
         goto cleanup;
     *levels = malloc(found * sizeof **levels);

@@ -35,6 +35,8 @@ typedef struct {
     double page_bytes;
     bj_binomial_model model;
     bj_binomial_scale scale;
+    const double *candidate_bytes; /* tentative sizes, ascending; NULL: every eighth of an octave */
+    size_t candidate_count;
 } bj_binomial_request;
 
 typedef struct {
@@ -59,6 +61,13 @@ typedef struct {
     double gradient;
 } bj_gradient_peak;
 
+/* What is a peak. */
+typedef struct {
+    double tolerance;  /* gradients up to 1 + this do not rise */
+    double valley;     /* two peaks of one run are parted by a drop below this share of both, in logarithms */
+    double least_rise; /* of a run, in all */
+} bj_peak_rules;
+
 typedef struct {
     double size_bytes;        /* NaN: a rise that the model could not size */
     bool by_model;            /* else it is the position of the peak */
@@ -69,6 +78,9 @@ typedef struct {
     double page_bytes;
     bj_binomial_model model;
     bj_binomial_scale scale; /* MATCHED, or WINDOW for figure 3 as printed */
+    /* The sizes are mcalibrator's own: tentative ones are among them, since they hold all of the paper's, and peaks are
+     * as the paper took them. Else any curve's. */
+    bool as_printed;
 } bj_servet_options;
 
 /* gradients has room for count - 1: y[k + 1] / y[k], NaN unless both are finite and > 0. */
@@ -76,9 +88,8 @@ void bj_cache_compute_gradients(const double *y, size_t count, double *gradients
 /* From the gradients up to 1: a curve that rises in truth falls by noise alone, so their scatter is the noise, whatever
  * share of the curve rises. scratch has room for gradient_count. */
 double bj_cache_estimate_gradient_tolerance(const double *gradients, size_t gradient_count, double *scratch);
-/* peaks has room for gradient_count; returns how many. A run of rises is two peaks when it drops between them to less
- * than half the height (in log) of both. */
-size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_count, double tolerance,
+/* peaks has room for gradient_count; returns how many. */
+size_t bj_cache_find_gradient_peaks(const double *gradients, size_t gradient_count, const bj_peak_rules *rules,
                                     bj_gradient_peak *peaks);
 /* Figure 4. size_bytes ascends; unusable latencies are left out. *levels is the caller's to free, NULL when there are
  * none. */

@@ -322,7 +322,7 @@ static bj_status put_ranks(const answering *answering, bj_answers *answers, bj_e
 static bj_status put_layers(answering *answering, const bj_analyse_request *request, bj_answers *answers,
                             bj_error *error) {
     bj_comm_table *table = &answering->table;
-    bool first_come = request->method != NULL && strcmp(request->method, "first_come") == 0;
+    bool first_come = bj_probe_is_method(request->method, BJ_COMM_FIRST_COME);
     bj_structured value = {0};
     bj_answer *answer;
     double support = 0;

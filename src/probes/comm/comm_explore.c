@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/comm/comm_answer.h"
 #include "probes/comm/comm_run.h"
 
 /* So few pairs are all measured. */
@@ -221,7 +222,8 @@ bj_status bj_comm_explore(bj_comm_run *run, unsigned rounds, bj_error *error) {
     size_t all = run->rank_count * (run->rank_count - 1) / 2;
     bj_status status = BJ_OK;
     double from = run->progress_from, to = run->progress_to;
-    if (all <= ALL_PAIRS_BELOW || run->rounds.request->all_pairs) {
+    if (all <= ALL_PAIRS_BELOW || run->rounds.request->all_pairs ||
+        bj_probe_is_method(run->rounds.request->method, BJ_COMM_FIRST_COME)) {
         for (size_t a = 0; a < run->rank_count; a++)
             for (size_t b = a + 1; b < run->rank_count; b++)
                 add_pair(&search, a, b);

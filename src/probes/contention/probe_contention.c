@@ -110,6 +110,7 @@ const bj_probe bj_probe_contention = {
             {0}},
     .needs = (const char *const[]){"bandwidth", "line", "sharing", "topology", NULL},
     .methods = (const char *const[]){"crowds", "servet", NULL},
+    .servet_method = "servet",
     .cost_s = {2.5, 7, 30},
     .memory_bytes = {512u << 20, 512u << 20, 512u << 20},
     .measure = measure,

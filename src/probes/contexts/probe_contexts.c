@@ -19,9 +19,14 @@
  * far from that: then it may be a disturbance. */
 #define PASSED 2.2
 #define NEARLY_PASSED 1.4
+/* By the paper M by M, until the time exceeds a threshold, "typically 2 or 3". */
+#define PASSED_OF_PAPER 3.0
+/* It repeats each measurement some thirty times, over all rounds: one disturbance in the first must not end it. */
+#define REPEATS_OF_PAPER 4u
 /* No machine has more; where threads cannot wait for each other at all, somebody has to stop. */
 #define THREADS_MAX 4096u
 #define POINTS_MAX 64u
+#define PAPER_POINTS_MAX 512u
 /* Somebody's table may be of a larger machine. */
 #define CONTEXTS_MAX 65536u
 /* Rounds take all points of a small machine. */
@@ -49,6 +54,7 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 15e6}, {6, 25e6}, {20, 50
 typedef struct {
     bj_rounds rounds;
     bj_round_plan plan;
+    bool paper;                   /* one thread more at a time, and all points again in every round */
     double alone_ns;              /* as planned, or longer */
     double operations;            /* of each thread, for the kind of work that is being measured */
     double ns[THREADS_MAX];       /* of each thread */
@@ -125,11 +131,20 @@ static bj_status measure_point(contexts_run *run, bj_work work, unsigned threads
     BJ_TRY(bj_probe_report(request, done / wanted, error));
     BJ_TRY(run_crowd(run, work, threads, &ns, error));
     *ms = ns * 1e-6;
+    for (unsigned i = 1; run->paper && i < REPEATS_OF_PAPER; i++) {
+        BJ_TRY(run_crowd(run, work, threads, &ns, error));
+        *ms = fmin(*ms, ns * 1e-6);
+    }
     return bj_kit_record(&run->rounds, &bj_contexts_axes[work], threads, *ms, error);
 }
 
-static unsigned next_number(unsigned threads) {
-    return threads < ONE_BY_ONE_MAX ? threads + 1 : (unsigned)ceil(threads * GROWTH);
+static unsigned next_number(const contexts_run *run, unsigned threads) {
+    return run->paper || threads < ONE_BY_ONE_MAX ? threads + 1 : (unsigned)ceil(threads * GROWTH);
+}
+
+/* Whether the time has passed enough of the least. */
+static bool has_passed(const contexts_run *run, double ms, double last, double least) {
+    return run->paper ? ms > PASSED_OF_PAPER * least : ms > PASSED * least && last > NEARLY_PASSED * least;
 }
 
 /* Up until the time has doubled. */
@@ -139,13 +154,14 @@ static bj_status raise_threads(contexts_run *run, bj_work work, bj_error *error)
     if (status == BJ_OK)
         status = bj_kit_keep_fact(&run->rounds, bj_contexts_axes[work].id, OPERATIONS, run->operations, error);
     unsigned threads = 1;
-    for (size_t points = 0; status == BJ_OK && threads <= THREADS_MAX && points < POINTS_MAX; points++) {
+    size_t most = run->paper ? PAPER_POINTS_MAX : POINTS_MAX;
+    for (size_t points = 0; status == BJ_OK && threads <= THREADS_MAX && points < most; points++) {
         status = measure_point(run, work, threads, &ms, error);
         least = fmin(least, ms);
-        if ((ms > PASSED * least && last > NEARLY_PASSED * least) || bj_probe_is_late(run->rounds.request))
+        if (has_passed(run, ms, last, least) || bj_probe_is_late(run->rounds.request))
             break;
         last = ms;
-        threads = next_number(threads);
+        threads = next_number(run, threads);
     }
     if (status != BJ_ERR_RESOURCE || threads == 1)
         return status;
@@ -180,10 +196,10 @@ static bj_status choose_points(contexts_run *run, const bj_curve *curve, uint32_
     bool is_found = false;
     bj_status status = BJ_OK;
     *count = 0;
-    for (size_t i = 0; i < curve->x_count && *count < POINTS_MAX; i++)
+    for (size_t i = 0; i < curve->x_count && *count < PAPER_POINTS_MAX; i++)
         if (!isnan(curve->rounds[0][i]))
             points[(*count)++] = (unsigned)curve->x[i];
-    if (*count > FEW_POINTS && run->rounds.round > 1)
+    if (*count > FEW_POINTS && run->rounds.round > 1 && !run->paper)
         status = bj_contexts_find_delay(curve, &delay, &is_found, error);
     if (status == BJ_OK && is_found)
         *count = list_around(curve, &delay, points);
@@ -192,7 +208,7 @@ static bj_status choose_points(contexts_run *run, const bj_curve *curve, uint32_
 
 static bj_status repeat_points(contexts_run *run, bj_work work, bj_error *error) {
     const bj_curve *curve = find_curve(run, work);
-    uint32_t points[POINTS_MAX];
+    uint32_t points[PAPER_POINTS_MAX];
     size_t count;
     run->operations = bj_kit_recall_fact(run->rounds.samples, curve->id, OPERATIONS);
     /* A profile of an earlier version does not tell how long the work was. */
@@ -232,7 +248,7 @@ static bj_status measure_kind(void *context, const uint32_t *points, size_t coun
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     const effort_plan *plan = &plans[request->effort];
-    contexts_run run = {.throttled = 0};
+    contexts_run run = {.paper = bj_probe_is_method(request->method, BJ_CONTEXTS_FIRST_STEP)};
     run.plan = (bj_round_plan){.count = plan->rounds,
                                .first_round = bj_kit_count_rounds(samples, bj_contexts_axes[0].id),
                                .in_order = true,
@@ -261,6 +277,7 @@ const bj_probe bj_probe_contexts = {
                                         .tolerance = TOLERANCE, .tolerance_least = HALF},
                                        {0}},
     .methods = (const char *const[]){BJ_CONTEXTS_FIRST_DELAY, BJ_CONTEXTS_FIRST_STEP, NULL},
+    .paper_method = BJ_CONTEXTS_FIRST_STEP,
     .cost_s = {3.5, 7, 30},
     .memory_bytes = {4u << 20, 4u << 20, 4u << 20},
     .measure = measure,

@@ -9,6 +9,7 @@
 #include "probes/kit/estimate.h"
 #include "probes/kit/known_caches.h"
 #include "probes/line/line_constants.h"
+#include "probes/line/line_paper.h"
 #include "stats/quantile.h"
 #include "stats/rise.h"
 #include "stats/steps.h"
@@ -260,6 +261,8 @@ bj_status bj_line_analyse(const bj_curves *samples, const bj_analyse_request *re
                           bj_error *error) {
     if (request->from_table)
         return analyse_table(bj_data_find_curve(samples, BJ_LINE_TABLE), request, answers, error);
+    if (bj_probe_is_method(request->method, BJ_LINE_BIGGEST_STEP))
+        return bj_line_analyse_paper(samples, request, answers, error);
     bj_known_caches caches;
     all_seen seen;
     bj_known_caches_read(request->earlier, &caches);

@@ -12,6 +12,7 @@
 #include "probes/kit/walks.h"
 #include "probes/line/line_answer.h"
 #include "probes/line/line_constants.h"
+#include "probes/line/line_paper.h"
 
 #define RANDOM_PURPOSE 0x6c696e65u
 #define MIB 1048576.0
@@ -328,6 +329,8 @@ static bj_status measure_memory(line_run *run, double bytes, bj_error *error) {
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     line_run run = {.effort = &plans[request->effort], .partner = -1};
+    if (bj_probe_is_method(request->method, BJ_LINE_BIGGEST_STEP))
+        return bj_line_measure_paper(request, samples, error);
     bj_known_caches_read(request->earlier, &run.caches);
     if (run.caches.count == 0 || !(run.caches.holds_bytes[0] > 0))
         return BJ_OK;
@@ -356,7 +359,8 @@ const bj_probe bj_probe_line = {
              .tolerance = BJ_SAME_NUMBER},
             {0}},
     .needs = (const char *const[]){"cache", NULL},
-    .methods = (const char *const[]){"pairs", NULL},
+    .methods = (const char *const[]){"pairs", BJ_LINE_BIGGEST_STEP, NULL},
+    .paper_method = BJ_LINE_BIGGEST_STEP,
     .cost_s = {1, 4, 20},
     .memory_bytes = {64u << 20, 160u << 20, 640u << 20},
     .measure = measure,

@@ -44,6 +44,7 @@ const bj_probe bj_probe_live = {
                                         .tolerance = BJ_SAME_NUMBER},
                                        {0}},
     .methods = (const char *const[]){"spill_onset", "biggest_step", NULL},
+    .paper_method = "biggest_step",
     .uses_compiler = true,
     .cost_s = {3, 5, 15},
     .memory_bytes = {2u << 20, 2u << 20, 2u << 20},

@@ -39,6 +39,7 @@ const bj_probe bj_probe_op = {
              .tolerance = BJ_CHAINS_TOLERANCE},
             {0}},
     .methods = (const char *const[]){"least_ratio", "median_ratio", "second_lowest", NULL},
+    .paper_method = "second_lowest",
     .uses_compiler = true,
     .cost_s = {2, 6, 15},
     .memory_bytes = {8u << 20, 8u << 20, 8u << 20},

@@ -11,6 +11,8 @@
 #include "probes/kit/estimate.h"
 #include "probes/kit/walks.h"
 #include "probes/page/page_constants.h"
+#include "probes/page/page_paper.h"
+#include "stats/monotone.h"
 #include "stats/steps.h"
 
 #define CURVE "page.partners"
@@ -69,6 +71,8 @@ static size_t choose_arena(const bj_measure_request *request) {
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
     page_run run;
+    if (bj_probe_is_method(request->method, BJ_PAGE_STRIDES))
+        return bj_page_measure_strides(request, samples, error);
     size_t arena_bytes = choose_arena(request);
     bj_round_plan plan = {.count = rounds_of_effort[request->effort],
                           .first_round = bj_kit_count_rounds(samples, CURVE),
@@ -90,6 +94,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 typedef struct {
     const bj_curve *curve;
     double *low, *scratch; /* of each point; of each round */
+    bool paper;            /* its own walk, of which it makes no more conditions */
     bj_step step;          /* in `low` */
 } step_context;
 
@@ -98,6 +103,8 @@ static double find_page(void *argument, const size_t *index, size_t count) {
     const bj_curve *curve = context->curve;
     for (size_t i = 0; i < curve->x_count; i++)
         context->low[i] = bj_kit_quantile_of_point(curve, i, index, count, LOW_OF_ROUNDS, context->scratch);
+    if (context->paper)
+        bj_stats_enforce_monotone(context->low, curve->x_count);
     return bj_stats_find_scaled_step(context->low, curve->x_count, &context->step) ? curve->x[context->step.after]
                                                                                    : NAN;
 }
@@ -118,19 +125,22 @@ static void fill_answer(const step_context *context, const bj_estimate *page, bj
     const bj_step *step = &context->step;
     if (isnan(page->value) || page->support < SUPPORT_LEAST ||
         context->low[step->after] < (1 + LEAST_SHARE) * context->low[step->before] ||
-        find_second_rise(context) > SECOND_SHARE_MOST)
+        (!context->paper && find_second_rise(context) > SECOND_SHARE_MOST))
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
                       "no distance up to %.0f bytes costs clearly more than the one before: larger pages, or no TLB "
                       "missed",
                       curve->x_count > 0 ? curve->x[curve->x_count - 1] : 0.0);
     else
         bj_kit_fill_answer(answer, page,
-                           find_second_rise(context) < SECOND_SHARE ? BJ_CONFIDENCE_HIGH : BJ_CONFIDENCE_MEDIUM);
+                           !context->paper && find_second_rise(context) < SECOND_SHARE ? BJ_CONFIDENCE_HIGH
+                                                                                       : BJ_CONFIDENCE_MEDIUM);
 }
 
 static bj_status analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                          bj_error *error) {
-    const bj_curve *curve = bj_data_find_curve(samples, CURVE);
+    bool paper = bj_probe_is_method(request->method, BJ_PAGE_STRIDES) && !request->from_table;
+    const char *id = paper ? BJ_PAGE_PAPER : CURVE;
+    const bj_curve *curve = bj_data_find_curve(samples, id);
     bj_answer *answer;
     bj_status status = bj_data_put_answer(answers, "page.size_bytes", "bytes", &answer, error);
     if (status != BJ_OK)
@@ -139,8 +149,9 @@ static bj_status analyse(const bj_curves *samples, const bj_analyse_request *req
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the memory limit allows no walk");
         return BJ_OK;
     }
-    bj_data_cite_curve(answer, CURVE);
-    step_context context = {.curve = curve, .low = malloc((curve->x_count + curve->round_count + 1) * sizeof(double))};
+    bj_data_cite_curve(answer, id);
+    step_context context = {
+        .curve = curve, .paper = paper, .low = malloc((curve->x_count + curve->round_count + 1) * sizeof(double))};
     if (context.low == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", curve->x_count);
     context.scratch = context.low + curve->x_count;
@@ -164,7 +175,8 @@ const bj_probe bj_probe_page = {
     .provides = (const bj_probe_key[]){{"page.size_bytes", "bytes", 256, 17179869184.0, "the page, as the TLB sees it",
                                         .tolerance = BJ_SAME_NUMBER},
                                        {0}},
-    .methods = (const char *const[]){"scaled_step", NULL},
+    .methods = (const char *const[]){"scaled_step", BJ_PAGE_STRIDES, NULL},
+    .paper_method = BJ_PAGE_STRIDES,
     .cost_s = {0.5, 1, 3},
     .memory_bytes = {256u << 20, 256u << 20, 256u << 20},
     .measure = measure,

@@ -121,6 +121,7 @@ const bj_probe bj_probe_sharing = {
                                        {0}},
     .needs = (const char *const[]){"cache", "line", "topology", NULL},
     .methods = (const char *const[]){"at_once", "servet", NULL},
+    .servet_method = "servet",
     .cost_s = {1.5, 4, 20},
     .memory_bytes = {64u << 20, 64u << 20, 64u << 20},
     .measure = measure,

@@ -107,6 +107,8 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     run.watch = (bj_watch){.cpus = request->machine->facts.cpus,
                            .cpu_count = (size_t)contexts,
                            .threads = OVERSUBSCRIPTION * (size_t)contexts,
+                           /* The paper binds nobody. */
+                           .free = bj_probe_is_method(request->method, BJ_SLOT_MODE),
                            .seconds = plan->seconds,
                            .least_gap_ns = BJ_SLOT_LEAST_MS * 1e6,
                            .room = ROOM};
@@ -132,6 +134,7 @@ const bj_probe bj_probe_slot = {
                                        {0}},
     .needs = (const char *const[]){"contexts", NULL},
     .methods = (const char *const[]){BJ_SLOT_WAITING_PEAK, BJ_SLOT_MODE, NULL},
+    .paper_method = BJ_SLOT_MODE,
     .cost_s = {1.3, 3, 10.5},
     .memory_bytes = {2u << 20, 2u << 20, 2u << 20},
     .measure = measure,

@@ -12,6 +12,7 @@
 #include "probes/kit/walks.h"
 #include "probes/tlb/tlb_answer.h"
 #include "probes/tlb/tlb_constants.h"
+#include "probes/tlb/tlb_paper.h"
 #include "probes/tlb/tlb_twins.h"
 
 #define RANDOM_PURPOSE 0x746c6273u
@@ -228,13 +229,17 @@ static bj_status measure_rounds(tlb_run *run, bj_pages pages, uint64_t purpose, 
     return status;
 }
 
+/* Lines of a page are told apart by grains: a page that has none, or a broken one, is somebody's slip. */
+static double choose_page(const bj_measure_request *request) {
+    double page = bj_kit_find_number(request->earlier, "page.size_bytes");
+    bool usable = page >= LEAST_PAGE_BYTES && page <= plans[request->effort].most_bytes && fmod(page, GRAIN_BYTES) == 0;
+    return usable ? page : (double)request->machine->facts.page_bytes;
+}
+
 static bj_status measure_base(tlb_run *run, double progress_to, bj_error *error) {
     const bj_measure_request *request = run->rounds.request;
     const effort_plan *plan = &plans[request->effort];
-    double page = bj_kit_find_number(request->earlier, "page.size_bytes");
-    /* Lines of a page are told apart by grains: a page that has none, or a broken one, is somebody's slip. */
-    if (!(page >= LEAST_PAGE_BYTES && page <= plan->most_bytes && fmod(page, GRAIN_BYTES) == 0))
-        page = (double)request->machine->facts.page_bytes;
+    double page = choose_page(request);
     double bytes = bj_kit_limit_arena(request, plan->most_bytes);
     run->spread_id = BJ_TLB_SPREAD;
     run->packed_id = BJ_TLB_PACKED;
@@ -260,6 +265,8 @@ static bj_status measure_huge(tlb_run *run, double bytes, bj_error *error) {
 }
 
 static bj_status measure(const bj_measure_request *request, bj_curves *samples, bj_error *error) {
+    if (bj_probe_is_method(request->method, BJ_TLB_QT_CLUSTER))
+        return bj_tlb_measure_paper(request, (size_t)choose_page(request), samples, error);
     double huge_page = (double)request->machine->facts.huge_bytes;
     double huge_bytes = bj_kit_limit_arena(request, plans[request->effort].huge_bytes);
     bool try_huge = huge_page > 0 && huge_bytes >= LEAST_HUGE_PAGES * huge_page;
@@ -293,7 +300,8 @@ const bj_probe bj_probe_tlb = {
              .tolerance = BJ_TLB_COST_TOLERANCE},
             {0}},
     .needs = (const char *const[]){"page", NULL},
-    .methods = (const char *const[]){"paired_walks", NULL},
+    .methods = (const char *const[]){"paired_walks", BJ_TLB_QT_CLUSTER, NULL},
+    .paper_method = BJ_TLB_QT_CLUSTER,
     .cost_s = {2, 4, 15},
     .memory_bytes = {384u << 20, 512u << 20, 1024u << 20},
     .measure = measure,

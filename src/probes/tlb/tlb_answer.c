@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "probes/kit/spells.h"
+#include "probes/tlb/tlb_paper.h"
 #include "probes/tlb/tlb_twins.h"
 
 /* What is answered of one kind of pages. */
@@ -205,6 +206,8 @@ bj_status bj_tlb_analyse(const bj_curves *samples, const bj_analyse_request *req
     static const char *const base[2] = {BJ_TLB_SPREAD, BJ_TLB_PACKED};
     static const char *const huge[2] = {BJ_TLB_HUGE_SPREAD, BJ_TLB_HUGE_PACKED};
     const bj_curve *spread = bj_data_find_curve(samples, BJ_TLB_SPREAD);
+    if (bj_probe_is_method(request->method, BJ_TLB_QT_CLUSTER))
+        return bj_tlb_analyse_paper(samples, request, answers, error);
     if (request->from_table && spread != NULL)
         return bj_tlb_analyse_table(spread, request, answers, error);
     bj_status status =

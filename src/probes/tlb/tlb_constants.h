@@ -76,6 +76,15 @@
 /* Of what a miss costs with base pages: more than this inside few huge pages, and they are not held as such. */
 #define BJ_TLB_INSIDE_MOST 0.3
 
+/* ---- The 2012 paper's walk (tlb_paper_answer.c) */
+
+/* Of eight numbers of pages to an octave: clusters of fewer are parts of a ramp, as of few ways. */
+#define BJ_TLB_PAPER_POINTS 4u
+/* A cluster that ends within this factor of a cache's lines, with a rise of less than so many times what missing that
+ * cache costs, is the cache's: an eighth is how well its size is known, and page tables that leave it cost as well. */
+#define BJ_TLB_PAPER_NEAR 1.25
+#define BJ_TLB_PAPER_OVER 1.5
+
 /* ---- Somebody's table (tlb_table.c, tlb_table_answer.c) */
 
 #define BJ_TLB_TABLE_LEVELS_MAX 8u

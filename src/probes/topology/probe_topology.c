@@ -16,6 +16,8 @@
 
 /* All pairs of up to so many cpus: 630 of them cost less than exploring would save. */
 #define FEW_CPUS 36u
+/* The 2012 paper's way, which asks all pairs however many there are. */
+#define ALL_PAIRS "all_pairs"
 /* A sharer's exchange that takes so much longer than those of other sharers is none. */
 #define NO_SHARER 1.5
 
@@ -104,7 +106,7 @@ static bj_status choose_pairs(bj_topology_run *run, bj_error *error) {
         cpus[i] = (uint32_t)i;
     if (cpus == NULL || in_doubt == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    else if (count <= FEW_CPUS || run->request->all_pairs)
+    else if (count <= FEW_CPUS || run->request->all_pairs || bj_probe_is_method(run->request->method, ALL_PAIRS))
         status = bj_topology_ask_everyone(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
     else
         status = choose_few_pairs(run, cpus, cpus + count, in_doubt, error);
@@ -149,7 +151,7 @@ static const bj_probe_key provides[] = {
     {0},
 };
 static const char *const needs[] = {"cache", "line", NULL};
-static const char *const methods[] = {"exchange_groups", NULL};
+static const char *const methods[] = {"exchange_groups", ALL_PAIRS, NULL};
 
 const bj_probe bj_probe_topology = {
     .name = "topology",
@@ -158,6 +160,7 @@ const bj_probe bj_probe_topology = {
     .provides = provides,
     .needs = needs,
     .methods = methods,
+    .paper_method = ALL_PAIRS,
     .cost_s = {2, 6, 30},
     .cost_cpu_s = {0.1, 0.2, 0.5},
     .memory_bytes = {64u << 20, 128u << 20, 256u << 20},

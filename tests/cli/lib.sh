@@ -57,6 +57,19 @@ valid() {
 has() {
     command -v "$1" >/dev/null
 }
+# begin ARGUMENT...: the program in the background, as $child, output in out and err. A shell starts what it puts there with
+# SIGINT ignored, which stays so; a person's terminal does not.
+begin() {
+    if env --default-signal=INT true 2>/dev/null; then
+        env --default-signal=INT "$blackjack" "$@" >out 2>err &
+    elif has python3; then
+        python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' \
+            "$blackjack" "$@" >out 2>err &
+    else
+        skip "nothing that gives back SIGINT to a program in the background"
+    fi
+    child=$!
+}
 # skip REASON: the whole script cannot run here. What is a test of its own has a script of its own, so that it can say so.
 skip() {
     echo "skipped: $*"

@@ -84,8 +84,8 @@ rm blackjack-profile.json
 
 # Interrupted: the default stays as it was.
 cp "$place/profile.json" before.json
-"$blackjack" run --machine "sim:$machine" --effort thorough -q --save >out 2>err &
-runner=$!
+begin run --machine "sim:$machine" --effort thorough -q --save
+runner=$child
 while ! [ -e "$place/profile-unfinished.json" ] && kill -0 $runner 2>/dev/null; do sleep 0.02; done
 kill -INT $runner
 wait $runner

@@ -4,8 +4,7 @@
 
 for signal in INT TERM HUP XCPU; do
     rm -f p.json
-    "$blackjack" run cache --machine "sim:$source_dir/machines/zen3.json" --effort thorough -o p.json >out 2>err &
-    child=$!
+    begin run cache --machine "sim:$source_dir/machines/zen3.json" --effort thorough -o p.json
     tries=0
     until grep -q 'cache (2 of 2): begins' err 2>/dev/null; do
         tries=$((tries + 1))

@@ -24,8 +24,7 @@ expect 0 run page --machine "sim:$machine" --resume -q -o two.json
 diff two.json three.json | grep -v arguments | grep -q '^[<>]  ' && complain "a whole file was gone on with"
 
 # Interrupted in the second run: the first one is kept, and the file knows how many are wanted.
-"$blackjack" run tlb --machine "sim:$machine" --repeat 2 -o cut.json >out 2>err &
-child=$!
+begin run tlb --machine "sim:$machine" --repeat 2 -o cut.json
 tries=0
 until grep -q 'tlb (4 of 4): begins' err 2>/dev/null || [ $tries -gt 600 ]; do
     tries=$((tries + 1))

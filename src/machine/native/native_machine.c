@@ -100,7 +100,7 @@ bool bj_native_read_claim(bj_machine *machine, const char *key, int cpu, double 
         self->topology_tried = true;
         self->topology = bj_platform_load_topology();
     }
-    return self->topology != NULL && bj_platform_read_claim(self->topology, key, cpu, value);
+    return bj_platform_read_claim(self->topology, key, cpu, value);
 }
 
 #define VERB(name) .name = bj_native_##name,

@@ -28,18 +28,21 @@ typedef struct {
 
 bj_sim_divisor bj_sim_make_divisor(uint32_t divisor);
 
-__extension__ typedef unsigned __int128 bj_sim_u128;
+/* The upper half of a product, without a type of 128 bits, which 32-bit targets have not. */
+static inline uint64_t bj_sim_multiply_high(uint64_t a, uint32_t b) {
+    return ((a >> 32) * b + ((a & UINT32_MAX) * b >> 32)) >> 32;
+}
 
 static inline uint32_t bj_sim_remainder(const bj_sim_divisor *by, uint32_t value) {
     if (by->reciprocal == 0)
         return value & (by->divisor - 1);
-    return (uint32_t)(((bj_sim_u128)(by->reciprocal * value) * by->divisor) >> 64);
+    return (uint32_t)bj_sim_multiply_high(by->reciprocal * value, by->divisor);
 }
 
 static inline uint32_t bj_sim_quotient(const bj_sim_divisor *by, uint32_t value) {
     if (by->reciprocal == 0)
         return value >> by->shift;
-    return (uint32_t)(((bj_sim_u128)by->reciprocal * value) >> 64);
+    return (uint32_t)bj_sim_multiply_high(by->reciprocal, value);
 }
 
 /* What all instances of a level have in common. */

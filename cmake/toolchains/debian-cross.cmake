@@ -1,0 +1,23 @@
+# What the toolchain files of this folder share. Each says BJ_TRIPLET (Debian's name of the target), BJ_QEMU (of qemu-user)
+# and includes this one. BJ_SYSROOT, a variable of the environment, is a folder as scripts/ports_sysroot.sh fills it: the
+# target's libraries, unpacked and not installed.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER ${BJ_TRIPLET}-gcc)
+if(NOT DEFINED ENV{BJ_SYSROOT})
+  message(FATAL_ERROR "BJ_SYSROOT is not set: scripts/ports_sysroot.sh ARCHITECTURE FOLDER makes one")
+endif()
+set(CMAKE_SYSROOT $ENV{BJ_SYSROOT})
+if(NOT DEFINED BJ_LIBRARY_ARCHITECTURE) # where libraries are; i386-linux-gnu for i686-linux-gnu-gcc
+  set(BJ_LIBRARY_ARCHITECTURE ${BJ_TRIPLET})
+endif()
+set(CMAKE_LIBRARY_ARCHITECTURE ${BJ_LIBRARY_ARCHITECTURE})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
+find_program(BJ_EMULATOR NAMES qemu-${BJ_QEMU}-static qemu-${BJ_QEMU})
+if(BJ_EMULATOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR};-L;${CMAKE_SYSROOT})
+endif()

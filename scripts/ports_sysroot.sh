@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fills a folder with Debian's libraries of another architecture, unpacked and not installed, for a cross build:
-# ports_sysroot.sh ARCHITECTURE FOLDER. Nothing of this system changes. What Debian does not carry for the
-# architecture (riscv64 in bookworm) is built from Debian's sources.
+# ports_sysroot.sh ARCHITECTURE FOLDER. Nothing of this system changes. Architectures that this Debian does not carry
+# (riscv64 in bookworm) are not to be had so.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: ports_sysroot.sh ARCHITECTURE FOLDER" >&2; exit 2; }

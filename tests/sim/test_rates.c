@@ -5,8 +5,10 @@
 
 static const double TOLERANCE = 0.1;
 
+/* Of one cpu; what all get at once is sim.cpus'. */
 static bool is_rate(const char *key) {
-    return strstr(key, "_gbs") != NULL || strcmp(key, "memory.parallelism") == 0;
+    return (strstr(key, "_gbs") != NULL && strstr(key, ".full.") == NULL && strncmp(key, "numa.", 5) != 0) ||
+           strcmp(key, "memory.parallelism") == 0;
 }
 
 typedef struct {

@@ -151,7 +151,7 @@ fuzz:
 	@scripts/deps.sh fuzz
 	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON -DBJ_SANITIZE=ON -DBJ_FUZZ=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
-	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv fuzz_compare
+	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv fuzz_load fuzz_compare
 	@tests/fuzz/run.sh build-fuzz $(MINUTES)
 
 clean:

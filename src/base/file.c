@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -65,7 +66,9 @@ static bj_status read_all(int descriptor, const char *path, size_t max_bytes, si
         used += got > 0 ? (size_t)got : 0;
         if (got < 0 && errno == EAGAIN && !bj_base_is_stream(path))
             status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: has nothing to read now, and may never have", path);
-        else if (got < 0 && errno != EINTR && errno != EAGAIN)
+        else if (got < 0 && errno == EAGAIN) /* a stream that somebody opened so: until it has something */
+            (void)poll(&(struct pollfd){.fd = descriptor, .events = POLLIN}, 1, -1);
+        else if (got < 0 && errno != EINTR)
             status = fail(error, path, "cannot read", errno);
         else if (used > max_bytes)
             status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: larger than %zu bytes", path, max_bytes);

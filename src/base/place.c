@@ -120,7 +120,8 @@ static bj_status enter(walk *walk, const char *name) {
 /* One name further; *done when the place is found. */
 static bj_status step(walk *walk, bj_place *place, bool *done) {
     char link[PATH_MAX];
-    place->stream = bj_base_own_descriptor(walk->next);
+    /* A whole path names one, not what is left of it: ./dev/stdout is a file. */
+    place->stream = walk->next == walk->rest ? bj_base_own_descriptor(walk->next) : -1;
     *done = place->stream >= 0;
     if (*done)
         return BJ_OK;

@@ -66,7 +66,7 @@ static int run(const bj_cli_arguments *arguments) {
     int result = fleet->certain_count == 0 ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
-        result = BJ_EXIT_USAGE; /* as of compare: 1 would mean different */
+        result = bj_cli_trouble_status(status); /* as of compare: 1 would mean different */
     }
     bj_fleet_free(fleet);
     return result;

@@ -149,7 +149,7 @@ static int run(const bj_cli_arguments *arguments) {
     if (status != BJ_OK) {
         bj_cli_complain("%s", error.text);
         /* As of compare: 1 would mean worse. */
-        result = status == BJ_ERR_INTERRUPTED ? BJ_EXIT_INTERRUPTED : BJ_EXIT_USAGE;
+        result = status == BJ_ERR_INTERRUPTED ? BJ_EXIT_INTERRUPTED : bj_cli_trouble_status(status);
     }
     if (session.machine != NULL) {
         if (session.all_cpus != NULL)

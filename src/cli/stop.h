@@ -4,7 +4,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM, SIGHUP and SIGXCPU only raise the flag; one that we were started to ignore (nohup, &) stays so. */
+/* From here on SIGINT, SIGTERM, SIGHUP and SIGXCPU only raise the flag; one that we were started to ignore (nohup, &)
+ * stays so. */
 void bj_cli_catch_signals(void);
 /* They end us again, also while we wait for a reader of our output. */
 void bj_cli_release_signals(void);

@@ -51,7 +51,8 @@ static void be_guardian(int wire, const char *folder) {
     for (int descriptor = 0; descriptor < (most > 0 && most < 4096 ? most : 4096); descriptor++)
         if (descriptor != wire)
             close(descriptor);
-    if (chdir("/") == 0 || folder[0] == '/')
+    /* A folder that is named from here would be another one from there. */
+    if (folder[0] != '/' || chdir("/") == 0)
         keep_watch(wire, folder);
     _exit(0);
 }

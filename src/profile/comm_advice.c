@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "profile/comm_layers.h"
 #include "profile/comm_place.h"
@@ -22,7 +23,7 @@ static bj_status add_line(bj_strings *advice, const char *text, bj_error *error)
 /* Half and all of the ranks: all show what the order is worth, half what the choice is. */
 static bj_status advise_placement(const bj_comm_layers *layers, bj_strings *advice, bj_error *error) {
     size_t *places = calloc(layers->rank_count + 1, sizeof *places);
-    bj_status status = places == NULL ? bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for ranks") : BJ_OK;
+    bj_status status = places == NULL ? bj_base_lack_memory(error, "no memory for ranks") : BJ_OK;
     double bytes = layers->items[0].bytes;
     for (unsigned halves = 1; halves <= 2 && status == BJ_OK; halves++)
         for (bj_talk talk = BJ_TALK_NEIGHBOURS; talk <= BJ_TALK_ALL && status == BJ_OK; talk++) {

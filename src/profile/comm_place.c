@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 /* group[l * rank_count + r]: the lowest rank of the group that r is in when layers up to l join ranks. */
@@ -26,7 +27,7 @@ static bj_status find_distances(const bj_comm_layers *layers, distances *distanc
     distances->scratch = calloc(2 * ranks + 1, sizeof *distances->scratch);
     if (distances->group == NULL || distances->scratch == NULL) {
         free_distances(distances);
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", ranks);
+        return bj_base_lack_memory(error, "no memory for %zu ranks", ranks);
     }
     for (size_t l = 0; l < layers->count; l++) {
         size_t *group = distances->group + l * ranks;
@@ -151,7 +152,7 @@ bj_status bj_profile_place_ranks(const bj_comm_layers *layers, size_t count, bj_
     distances distances = {0};
     bj_status status = BJ_OK;
     if (spread == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", ranks);
+        return bj_base_lack_memory(error, "no memory for %zu ranks", ranks);
     if (count < 2 || count > ranks)
         status = bj_base_set_error(error, BJ_ERR_USAGE, "cannot place %zu ranks by comm.layers, which has %zu", count,
                                    ranks);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
+
 /* Kernels in one file: what a compiler translates in some seconds. */
 enum { IN_FILE = 24, FINALISTS = 10, TURNS = BJ_TIMING_KERNELS_MAX - 1 };
 
@@ -71,11 +73,11 @@ static size_t list_kernels(const bj_tune_job *job, size_t n, bj_tune_candidate *
 static bj_status build_some(const bj_tune_measuring *measuring, size_t n, const bj_tune_candidate *candidates,
                             const unsigned *kernels, size_t count, unsigned number, bj_error *error) {
     const bj_tune_job *job = measuring->job;
+    bj_text_stream stream;
     char *text = NULL, name[BJ_TUNE_NAME_ROOM], symbol[BJ_TUNE_NAME_ROOM + 16], file[40], library[256];
     size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (out == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file");
+    BJ_TRY(bj_base_open_text_stream(&stream, error));
+    FILE *out = stream.out;
     bj_tune_write_prelude(out, job->machine.type, job->machine.lanes);
     for (size_t i = 0; i < count; i++) {
         bj_tune_kernel kernel = bj_tune_plan_candidate(&job->machine, job->subtract, n, &candidates[kernels[i]]);
@@ -84,7 +86,7 @@ static bj_status build_some(const bj_tune_measuring *measuring, size_t n, const 
         bj_tune_write_fixed(out, &kernel);
         bj_tune_write_timed(out, &kernel);
     }
-    bj_status status = fclose(out) == 0 ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a file");
+    bj_status status = bj_base_close_text_stream(&stream, &text, &length, error);
     snprintf(symbol, sizeof symbol, "%s_timed", name);
     snprintf(file, sizeof file, "try%u.c", number);
     if (status == BJ_OK)

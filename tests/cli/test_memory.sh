@@ -9,6 +9,9 @@ fail=$(dirname "$blackjack")/tests/fail_allocations.so
 LC_ALL=C
 export LC_ALL
 tried=0
+# On one cpu commands start no threads: what is forked from one of several lacks the others, and would wait for them.
+first=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+taskset -pc "$first" $$ >/dev/null 2>&1 || skip "this process cannot be bound to one cpu"
 
 # sweep FIRST FILE ARGUMENT...: the first FIRST allocations and one of each further place. FILE is what the command
 # writes; "-": nothing.
@@ -81,6 +84,12 @@ sweep 0 - curve whole.json cache.walk
 sweep 2000 - compare small.json p.json
 sweep 0 - compare whole.json m.json
 sweep 2000 - compare m.json p.json --json
+# What messages cost: its layers are read by several commands.
+comm=$(dirname "$blackjack")/blackjack-comm
+"$comm" --machine "sim:$source_dir/machines/dunnington.json" --effort quick --quiet -o layers.json || complain "comm"
+sweep 0 - show layers.json
+sweep 0 - compare layers.json layers.json
+sweep 0 out.txt emit rankfile layers.json -o out.txt
 sweep 1000 - fleet fleet
 sweep 0 - fleet fleet --json
 sweep 2000 - regions least.json

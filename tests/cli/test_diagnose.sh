@@ -117,6 +117,17 @@ running() {
 }
 [ "$(running 'sleep 77')" -eq 0 ] || complain "a process was left running"
 
+# What a shell put into the background before it became us is none of ours.
+# shellcheck disable=SC2086
+sh -c 'sleep 79.5 & exec "$@"' sh "$blackjack" diagnose $quick -- sh -c 'sleep 79.25 & sleep 0.1' >out 2>err </dev/null
+one_line_error
+err_has "left processes running"
+[ "$(running 'sleep 79.25')" -eq 0 ] || complain "a process was left running"
+[ "$(running 'sleep 79.5')" -eq 1 ] || complain "a process of somebody else was ended"
+for folder in /proc/[0-9]*; do
+    { tr '\0' ' ' <"$folder/cmdline"; } 2>/dev/null | grep -qx 'sleep 79.5 ' && kill "${folder#/proc/}"
+done
+
 # Interrupted, and killed: neither the command nor an antagonist goes on.
 for signal in INT KILL; do
     # shellcheck disable=SC2086

@@ -95,14 +95,14 @@ quick="--profile here.json --effort quick"
     expect 1 diagnose $quick -- true
     one_line_error
     err_has "too short to be timed"
-    expect 1 diagnose $quick --limit 0.3 -- sleep 77
+    expect 1 diagnose $quick --limit 0.3 -- sleep 77.$$
     one_line_error
     err_has "was not done within 0.3 s"
-    expect 1 diagnose $quick -- sh -c 'sleep 77 & sleep 0.1'
+    expect 1 diagnose $quick -- sh -c "sleep 77.$$ & sleep 0.1"
     one_line_error
     err_has "left processes running"
     has setsid && {
-        expect 1 diagnose $quick -- setsid --fork sleep 77
+        expect 1 diagnose $quick -- setsid --fork sleep 77.$$
         one_line_error
         err_has "left processes running"
     }
@@ -115,26 +115,31 @@ running() {
     done
     echo $count
 }
-[ "$(running 'sleep 77')" -eq 0 ] || complain "a process was left running"
+[ "$(running "sleep 77.$$")" -eq 0 ] || complain "a process was left running"
 
 # What a shell put into the background before it became us is none of ours.
-# shellcheck disable=SC2086
-sh -c 'sleep 79.5 & exec "$@"' sh "$blackjack" diagnose $quick -- sh -c 'sleep 79.25 & sleep 0.1' >out 2>err </dev/null
+# shellcheck disable=SC2016,SC2086 # of the shell inside; words
+sh -c 'sleep "$1" & echo $! >former; shift; exec "$@"' sh 79.$$ "$blackjack" diagnose $quick -- \
+    sh -c "sleep 77.$$ & sleep 0.1" >out 2>err </dev/null
 one_line_error
 err_has "left processes running"
-[ "$(running 'sleep 79.25')" -eq 0 ] || complain "a process was left running"
-[ "$(running 'sleep 79.5')" -eq 1 ] || complain "a process of somebody else was ended"
-for folder in /proc/[0-9]*; do
-    { tr '\0' ' ' <"$folder/cmdline"; } 2>/dev/null | grep -qx 'sleep 79.5 ' && kill "${folder#/proc/}"
-done
+[ "$(running "sleep 77.$$")" -eq 0 ] || complain "a process was left running"
+kill "$(cat former)" || complain "a process of somebody else was ended"
+
+# Started by somebody who waits for no child: we do.
+if env --ignore-signal=CHLD true 2>/dev/null; then
+    # shellcheck disable=SC2086
+    env --ignore-signal=CHLD "$blackjack" diagnose $quick --limit 3 -- sh -c 'sleep 0.1; exit 5' >out 2>err </dev/null
+    one_line_error
+    err_has "sh failed with status 5"
+fi
 
 # Interrupted, and killed: neither the command nor an antagonist goes on.
 for signal in INT KILL; do
     # shellcheck disable=SC2086
-    "$blackjack" diagnose $quick -- sh -c 'sleep 78.25; :' >out 2>err </dev/null &
-    child=$!
+    begin diagnose $quick -- sh -c "sleep 78.$$; :"
     tries=0
-    while [ "$(running 'sleep 78.25')" -eq 0 ] && [ $tries -lt 100 ]; do
+    while [ "$(running "sleep 78.$$")" -eq 0 ] && [ $tries -lt 100 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
@@ -143,11 +148,11 @@ for signal in INT KILL; do
     status=$?
     [ $signal = KILL ] || [ $status -eq 130 ] || complain "interrupted: exit status $status"
     tries=0
-    while [ "$(running 78.25)" -gt 0 ] && [ $tries -lt 30 ]; do
+    while [ "$(running "78.$$")" -gt 0 ] && [ $tries -lt 30 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
-    [ "$(running 78.25)" -eq 0 ] || complain "something goes on after SIG$signal"
+    [ "$(running "78.$$")" -eq 0 ] || complain "something goes on after SIG$signal"
 done
 
 # Variants: each is built and timed, and the best at full density is there in the end.

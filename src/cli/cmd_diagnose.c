@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/cpu_list.h"
@@ -13,6 +14,7 @@
 #include "cli/values.h"
 #include "platform/process.h"
 #include "profile/places.h"
+#include "runner/former.h"
 #include "runner/open_machine.h"
 #include "runner/runner.h"
 
@@ -33,6 +35,7 @@ typedef struct {
     size_t cpu_count;
     size_t asked[BJ_DIAGNOSE_DENSITIES], asked_count;
     double deadline_s;
+    size_t parts_done, fewest_rounds; /* variants and the diagnosis share the time; of a part */
     bj_effort effort;
     const char *makes[BJ_CLI_VARIANTS_MOST];
     bool terminal;
@@ -178,15 +181,29 @@ static bj_status measure_profile(session *s, bj_profile *profile, bj_error *erro
     return bj_runner_run(s->machine, &plan, profile, error);
 }
 
+/* Of another machine, it would have the antagonists fill the wrong cache on the wrong cpus. */
+static bj_status read_profile(session *s, const char *path, bj_profile *profile, bool *is_other, bj_error *error) {
+    BJ_TRY(bj_profile_read_answers(path, profile, error));
+    bj_status status = bj_runner_check_former(s->machine, profile, false, path, error);
+    *is_other = status != BJ_OK;
+    return status;
+}
+
 static bj_status find_profile(session *s, bj_profile *profile, bj_error *error) {
     const char *path = bj_cli_find_value(s->arguments, "profile");
     char *used = NULL;
+    bool is_other = false;
     if (path != NULL)
-        return bj_profile_read_default(path, profile, NULL, error);
+        return read_profile(s, path, profile, &is_other, error);
     if (!s->machine->facts.simulated && bj_profile_find_default(&used, NULL) == BJ_OK) {
-        bj_status status = bj_profile_read_answers(used, profile, error);
+        bj_status status = read_profile(s, used, profile, &is_other, error);
         free(used);
-        return status;
+        if (!is_other)
+            return status;
+        if (!s->d->quiet)
+            bj_cli_complain("warning: %s", error->text);
+        bj_profile_free(profile);
+        bj_profile_init(profile);
     }
     return measure_profile(s, profile, error);
 }
@@ -197,7 +214,7 @@ static void read_streams(const bj_answers *answers, bj_cli_diagnosis *d) {
     d->useful_streams = d->streams_cpus = NAN;
     if (answer == NULL || !bj_data_has_value(answer) || answer->structured == NULL)
         return;
-    json_t *list = json_loads(answer->structured, 0, NULL);
+    json_t *list = bj_json_load_value(answer->structured);
     for (size_t i = 0; i < json_array_size(list); i++) {
         double cpus = json_number_value(json_object_get(json_array_get(list, i), "cpus"));
         double useful = json_number_value(json_object_get(json_array_get(list, i), "useful_streams"));
@@ -271,14 +288,17 @@ static bj_status diagnose(session *s, bj_diagnosis *diagnosis, bj_error *error) 
     request->report = report;
     request->context = s;
     double now = s->machine->verbs->read_clock(s->machine);
-    request->deadline_s = now + (s->deadline_s - now) / (double)(s->d->variant_count + 1);
+    request->deadline_s = now + (s->deadline_s - now) / (double)(s->d->variant_count + 1 - s->parts_done);
     bj_status status = bj_diagnose_measure(request, &samples, error);
     if (s->terminal)
         fprintf(stderr, "\r%*s\r", 40, "");
     if (status != BJ_OK)
         return status;
+    s->parts_done++;
     s->d->round_count = samples.round_count;
-    s->d->out_of_time = samples.out_of_time;
+    s->d->out_of_time = s->d->out_of_time || samples.out_of_time;
+    if (s->parts_done == 1 || samples.round_count < s->fewest_rounds)
+        s->fewest_rounds = samples.round_count;
     status = bj_diagnose_analyse(request, &samples, diagnosis, error);
     bj_diagnose_free_samples(&samples);
     return status;
@@ -346,11 +366,12 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK) {
         s.terminal = s.terminal && !bj_cli_is_given(arguments, "quiet");
         bj_cli_catch_signals();
+        bj_cli_end_soon("blackjack: interrupted\n");
         status = run_all(&s, &error);
         bj_cli_release_signals();
     }
     if (status == BJ_OK && s.d->out_of_time && !s.d->quiet)
-        bj_cli_complain("the budget ended after %zu of %u rounds", s.d->round_count, s.d->request.rounds);
+        bj_cli_complain("the budget ended after %zu of %u rounds", s.fewest_rounds, s.d->request.rounds);
     if (status == BJ_OK && bj_cli_is_given(arguments, "json"))
         status = bj_cli_print_diagnosis_json(s.d, &error);
     else if (status == BJ_OK)

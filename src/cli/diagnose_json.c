@@ -4,13 +4,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json_read.h"
 #include "cli/diagnose_output.h"
 #include "data/number.h"
+#include "profile/json_text.h"
 
 static const char *const resources[BJ_RESOURCES] = {"cache", "bandwidth", "dram_rows"};
 
 static json_t *number(double value) {
     return isfinite(value) ? json_real(bj_data_round_number(value, BJ_ANSWER_DIGITS)) : json_null();
+}
+
+/* Command lines may hold any bytes; jansson takes none that are not UTF-8. */
+static json_t *make_text(const char *any) {
+    bj_json_text json = {0};
+    char *text;
+    size_t length;
+    bj_json_append(&json, "[");
+    bj_json_append_string(&json, any);
+    bj_json_append(&json, "]");
+    if (bj_json_finish(&json, &text, &length, NULL) != BJ_OK)
+        return NULL;
+    json_t *list = bj_json_load_value(text);
+    json_t *string = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    free(text);
+    return string;
 }
 
 static json_t *make_estimate(const bj_estimate *estimate, const char *unit) {
@@ -143,16 +162,16 @@ static json_t *make_peaks(const bj_cli_diagnosis *d) {
 static json_t *make_variants(const bj_cli_diagnosis *d) {
     json_t *list = json_array();
     for (size_t i = 0; i < d->variant_count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:o}", "make", d->variants[i].make, "densities",
+        json_array_append_new(list, json_pack("{s:o, s:o}", "make", make_text(d->variants[i].make), "densities",
                                               make_densities(d->variants[i].densities, d->request.density_count)));
     return list;
 }
 
 bj_status bj_cli_print_diagnosis_json(const bj_cli_diagnosis *d, bj_error *error) {
     const bj_diagnosis *diagnosis = &d->diagnosis;
-    json_t *root =
-        json_pack("{s:s, s:s, s:s, s:s, s:I}", "format", "blackjack-diagnosis/1", "machine", d->machine, "program",
-                  d->program, "scaling", d->request.strong ? "strong" : "weak", "seed", (json_int_t)d->seed);
+    json_t *root = json_pack("{s:s, s:o, s:o, s:s, s:I}", "format", "blackjack-diagnosis/1", "machine",
+                             make_text(d->machine), "program", make_text(d->program), "scaling",
+                             d->request.strong ? "strong" : "weak", "seed", (json_int_t)d->seed);
     json_object_set_new(root, "densities", make_densities(diagnosis->densities, diagnosis->density_count));
     json_object_set_new(root, "sensitivity", make_sensitivity(diagnosis));
     json_object_set_new(root, "cross_talk", make_cross_talk(diagnosis));
@@ -162,9 +181,9 @@ bj_status bj_cli_print_diagnosis_json(const bj_cli_diagnosis *d, bj_error *error
     if (d->variant_count > 0)
         json_object_set_new(root, "variants", make_variants(d));
     json_object_set_new(root, "verdict",
-                        json_pack("{s:s, s:s, s:s}", "resource", bj_diagnose_name_verdict(diagnosis->verdict),
+                        json_pack("{s:s, s:s, s:o}", "resource", bj_diagnose_name_verdict(diagnosis->verdict),
                                   "confidence", bj_data_name_confidence(diagnosis->confidence), "reason",
-                                  diagnosis->reason));
+                                  make_text(diagnosis->reason)));
     char *text = root != NULL ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(root);
     if (text == NULL)

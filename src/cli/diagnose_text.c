@@ -16,6 +16,12 @@ static void print_number(double value, int width, const char *format) {
         printf("%*s", width, "-");
 }
 
+static void print_peak(double value, const char *name) {
+    putchar(' ');
+    print_number(value, 0, "%*.2f");
+    printf(" %s", name);
+}
+
 static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one_chip) {
     bool hits = false;
     for (size_t i = 0; i < diagnosis->density_count; i++)
@@ -104,9 +110,9 @@ static void print_peaks(const bj_cli_diagnosis *d) {
     if (isnan(peaks->flops_per_cycle) && isnan(peaks->loads_per_cycle) && isnan(peaks->instructions_per_cycle))
         return;
     printf("\nAttainable by one core, a cycle:\n ");
-    print_number(peaks->instructions_per_cycle, 0, " %*.2f instructions,");
-    print_number(peaks->flops_per_cycle, 0, " %*.2f flops (double),");
-    print_number(peaks->loads_per_cycle, 0, " %*.2f loads");
+    print_peak(peaks->instructions_per_cycle, "instructions,");
+    print_peak(peaks->flops_per_cycle, "flops (double),");
+    print_peak(peaks->loads_per_cycle, "loads");
     putchar('\n');
     for (size_t i = 0; d->has_work && i < d->diagnosis.density_count; i++) {
         bj_peak_work work = d->work;

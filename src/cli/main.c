@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,7 @@ static int dispatch(int count, char **words) {
 
 int main(int count, char **words) {
     occupy_standard_streams();
+    signal(SIGCHLD, SIG_DFL); /* ignored, as some are started, children leave no end that could be waited for */
     bj_json_watch_memory();
     /* Only the character set: numbers have a decimal point everywhere. */
     setlocale(LC_CTYPE, "");

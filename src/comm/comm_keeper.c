@@ -1,5 +1,6 @@
 #include "comm/comm_keeper.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void wait_for_end(keeper *keeper, double limit_s) {
 static void end_child(keeper *keeper) {
     if (!keeper->has_ended)
         kill(keeper->child, SIGKILL);
-    while (!keeper->has_ended && waitpid(keeper->child, &keeper->fate, 0) != keeper->child)
+    while (!keeper->has_ended && waitpid(keeper->child, &keeper->fate, 0) != keeper->child && errno != ECHILD)
         ;
     keeper->has_ended = true;
 }

@@ -355,6 +355,7 @@ static const bj_cli_command command = {
 int main(int count, char **words) {
     bj_cli_arguments arguments;
     bj_error error;
+    signal(SIGCHLD, SIG_DFL); /* ignored, the end of a rank could not be waited for */
     word_count = count;
     all_words = words;
     for (int i = 1; i < count; i++) {

@@ -20,6 +20,7 @@
 #include "platform/child.h"
 #include "platform/clock.h"
 #include "platform/cpu.h"
+#include "platform/process.h"
 
 enum { POLL_MS = 2, NOT_STARTED = 127, LINE_ROOM = 120 };
 /* Processes that a program left behind, looked for and ended so often: each may have started another meanwhile. */
@@ -42,6 +43,9 @@ struct bj_copies {
     int gate;  /* closed: they go */
     int leash; /* closed, by whatever ends us: the guard ends them */
     pid_t guard;
+    pid_t
+        *former; /* children that were there before: a shell's that became us, or all of a container's first process */
+    size_t former_count;
 };
 
 /* ---- in the child */
@@ -83,14 +87,11 @@ static char **fill_in_all(char *const *words, size_t cpus) {
 /* Without a handler of ours and in a group of its own. A kernel that knows how ends it when we end. */
 static void leave_home(pid_t parent) {
     setpgid(0, 0);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL);
+    bj_platform_reset_signals();
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    bj_platform_end_with_parent(SIGKILL);
     if (getppid() != parent) /* it ended before that */
         _exit(NOT_STARTED);
 }
@@ -116,12 +117,11 @@ static void become_program(char *const *words, const bj_copy_cpus *cpus, int gat
 }
 
 /* A process that does nothing until we are gone: then it ends the groups of the copies, whose own children the kernel
- * would leave alone. */
+ * would leave alone. A pipe of ours that it held open would never end for its reader. */
 static void become_guard(const bj_copies *copies, int leash) {
     char byte;
     setpgid(0, 0);
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_IGN);
+    bj_platform_heed_only(leash);
     while (read(leash, &byte, 1) < 0 && errno == EINTR)
         continue;
     for (size_t i = 0; i < copies->count; i++)
@@ -190,20 +190,60 @@ static void adopt_orphans(bool adopt) {
 #endif
 }
 
+/* The children of this process, of all its threads; *pids is the caller's to free. None where the system does not list
+ * them. */
+static bj_status list_children(pid_t **pids, size_t *count, bj_error *error) {
+    bj_status status = BJ_OK;
+    size_t room = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *entry;
+    *pids = NULL;
+    *count = 0;
+    while (status == BJ_OK && tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        char path[300];
+        int pid;
+        snprintf(path, sizeof path, "/proc/self/task/%s/children", entry->d_name);
+        FILE *list = fopen(path, "re");
+        while (list != NULL && fscanf(list, "%d", &pid) == 1) {
+            pid_t *grown = *count < room ? *pids : realloc(*pids, 2 * (room + 8) * sizeof *grown);
+            if (grown == NULL) {
+                status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a list of %zu children", *count);
+                break;
+            }
+            room = *count < room ? room : 2 * (room + 8);
+            *pids = grown;
+            grown[(*count)++] = pid;
+        }
+        if (list != NULL)
+            fclose(list);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return status;
+}
+
 bj_status bj_platform_hold_copies(char *const *words, const bj_copy_cpus *cpus, size_t count, bj_copies **held,
                                   bj_error *error) {
     int gate[2];
     bj_copies *copies = calloc(1, sizeof *copies);
     copy *items = calloc(count + 1, sizeof *items);
-    if (copies == NULL || items == NULL || pipe2(gate, O_CLOEXEC) != 0) {
+    pid_t *former = NULL;
+    size_t former_count;
+    bj_status status = copies != NULL && items != NULL
+                           ? list_children(&former, &former_count, error)
+                           : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu copies", count);
+    if (status == BJ_OK && pipe2(gate, O_CLOEXEC) != 0)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no pipe for %zu copies: %s", count, strerror(errno));
+    if (status != BJ_OK) {
         free(copies);
         free(items);
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory or pipe for %zu copies", count);
+        free(former);
+        return status;
     }
-    *copies = (bj_copies){.items = items, .name = words[0], .gate = gate[1], .leash = -1};
+    *copies = (bj_copies){
+        .items = items, .name = words[0], .gate = gate[1], .leash = -1, .former = former, .former_count = former_count};
     fflush(NULL); /* what is buffered must not be written twice */
     adopt_orphans(true);
-    bj_status status = BJ_OK;
     for (size_t i = 0; status == BJ_OK && i < count; i++)
         status = hold_one(copies, words, &cpus[i], gate[0], error);
     close(gate[0]);
@@ -245,38 +285,36 @@ static void listen_to(bj_copies *copies, struct pollfd *polls) {
             take_errors(&copies->items[i]);
 }
 
-static bool is_ours(const bj_copies *copies, pid_t pid) {
-    bool ours = pid == copies->guard;
+/* None that copies left behind. */
+static bool is_known(const bj_copies *copies, pid_t pid) {
+    bool known = pid == copies->guard;
     for (size_t i = 0; i < copies->count; i++)
-        ours = ours || pid == copies->items[i].pid;
-    return ours;
+        known = known || pid == copies->items[i].pid;
+    for (size_t i = 0; i < copies->former_count; i++)
+        known = known || pid == copies->former[i];
+    return known;
 }
 
-/* Children of this process that are none of ours: waits for those that have ended, and ends the others where that is
- * wanted. How many of those there were. */
+/* One that took other rights cannot be ended by us, and is not waited for. */
+static void end_one(pid_t pid) {
+    bool can = kill(pid, SIGKILL) == 0 || errno != EPERM;
+    waitpid(pid, NULL, can ? 0 : WNOHANG);
+}
+
+/* Children of this process that came with the copies and are none of them: waits for those that have ended, and ends
+ * the others where that is wanted. How many of those there were. */
 static size_t sweep_once(const bj_copies *copies, bool end_them) {
-    size_t found = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    const struct dirent *entry;
-    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
-        char path[300];
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", entry->d_name);
-        FILE *list = fopen(path, "r");
-        int pid;
-        while (list != NULL && fscanf(list, "%d", &pid) == 1) {
-            if (is_ours(copies, pid) || waitpid(pid, NULL, WNOHANG) != 0)
-                continue;
-            found++;
-            if (end_them) {
-                kill(pid, SIGKILL);
-                waitpid(pid, NULL, 0);
-            }
-        }
-        if (list != NULL)
-            fclose(list);
+    pid_t *pids;
+    size_t count, found = 0;
+    (void)list_children(&pids, &count, NULL); /* out of memory, what it has is enough for once */
+    for (size_t i = 0; i < count; i++) {
+        if (is_known(copies, pids[i]) || waitpid(pids[i], NULL, WNOHANG) != 0)
+            continue;
+        found++;
+        if (end_them)
+            end_one(pids[i]);
     }
-    if (tasks != NULL)
-        closedir(tasks);
+    free(pids);
     return found;
 }
 
@@ -368,8 +406,7 @@ void bj_platform_end_copies(bj_copies *copies) {
         copy *c = &copies->items[i];
         if (c->pid > 0) {
             kill(-c->group, SIGKILL);
-            kill(c->pid, SIGKILL);
-            waitpid(c->pid, NULL, 0);
+            end_one(c->pid);
             c->pid = 0;
         }
         if (c->errors >= 0)
@@ -388,6 +425,7 @@ void bj_platform_end_copies(bj_copies *copies) {
     if (copies->leash >= 0)
         close(copies->leash);
     adopt_orphans(false);
+    free(copies->former);
     free(copies->items);
     free(copies);
 }

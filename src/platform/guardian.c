@@ -45,12 +45,7 @@ static void keep_watch(int wire, const char *folder) {
 /* Of the descriptors it keeps the wire alone: a pipe that it held open would never end for its reader. */
 static void be_guardian(int wire, const char *folder) {
     setsid();
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_IGN);
-    int most = (int)sysconf(_SC_OPEN_MAX);
-    for (int descriptor = 0; descriptor < (most > 0 && most < 4096 ? most : 4096); descriptor++)
-        if (descriptor != wire)
-            close(descriptor);
+    bj_platform_heed_only(wire);
     /* A folder that is named from here would be another one from there. */
     if (folder[0] != '/' || chdir("/") == 0)
         keep_watch(wire, folder);

@@ -58,6 +58,15 @@ void bj_platform_reset_signals(void) {
     }
 }
 
+void bj_platform_heed_only(int descriptor) {
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_IGN);
+    int most = (int)sysconf(_SC_OPEN_MAX);
+    for (int other = 0; other < (most > 0 && most < 4096 ? most : 4096); other++)
+        if (other != descriptor)
+            close(other);
+}
+
 /* One that runs: its end of the pipe, and the line that it is writing. */
 typedef struct {
     pid_t pid; /* 0: not running */

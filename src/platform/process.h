@@ -15,6 +15,8 @@ void bj_platform_free_words(char **words);
 /* In a child, before it becomes another program: as at the start of a process, but that what a terminal sends stays
  * ignored where it was (nohup, a shell's &). */
 void bj_platform_reset_signals(void);
+/* In a child that watches over something: no signal reaches it, and of what we have open it keeps this alone. */
+void bj_platform_heed_only(int descriptor);
 
 typedef struct {
     char *const *words; /* the first is looked for in PATH */

@@ -26,6 +26,9 @@ expect 0 diagnose $ranger --load dram_rows.json --flops 1e9 --bytes 1e9 --densit
 out_has "dram_rows, confidence"
 out_has "flops a cycle"
 [ "$(awk '{ if (length($0) > 80) n++ } END { print n + 0 }' out)" -eq 0 ] || complain "lines beyond 80 columns"
+sed '/op.load.throughput/d' "$here/diagnose_profile.json" >no_loads.json
+expect 0 diagnose --machine "sim:$source_dir/machines/barcelona.json" --profile no_loads.json --load dram_rows.json --density 1,4 --effort quick
+out_has " 2.00 flops (double), - loads"
 # One copy over several chips: at a density of 4 all its cpus are on one.
 expect 0 diagnose $ranger --load bandwidth.json --strong --effort quick --json
 out_has '"scaling": "strong"'
@@ -95,14 +98,14 @@ quick="--profile here.json --effort quick"
     expect 1 diagnose $quick -- true
     one_line_error
     err_has "too short to be timed"
-    expect 1 diagnose $quick --limit 0.3 -- sleep 77
+    expect 1 diagnose $quick --limit 0.3 -- sleep 77.$$
     one_line_error
     err_has "was not done within 0.3 s"
-    expect 1 diagnose $quick -- sh -c 'sleep 77 & sleep 0.1'
+    expect 1 diagnose $quick -- sh -c "sleep 77.$$ & sleep 0.1"
     one_line_error
     err_has "left processes running"
     has setsid && {
-        expect 1 diagnose $quick -- setsid --fork sleep 77
+        expect 1 diagnose $quick -- setsid --fork sleep 77.$$
         one_line_error
         err_has "left processes running"
     }
@@ -115,15 +118,51 @@ running() {
     done
     echo $count
 }
-[ "$(running 'sleep 77')" -eq 0 ] || complain "a process was left running"
+[ "$(running "sleep 77.$$")" -eq 0 ] || complain "a process was left running"
+
+# A profile of another machine: refused, or left aside where nobody named it.
+printf '%s' '{"format": "blackjack-profile/1", "environment": {"cpu": "another cpu"}, "characteristics": {
+    "cache.L2.size_bytes": {"value": 1048576, "unit": "bytes", "status": "ok"}}}' >other.json
+expect 2 diagnose --profile other.json -- false
+one_line_error
+err_has "is of another machine"
+BLACKJACK_PROFILE=$PWD/other.json
+export BLACKJACK_PROFILE
+begin diagnose --effort quick -- sleep 0.1
+tries=0
+until grep -q "measuring its caches" err || [ $tries -ge 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -INT $child
+wait $child
+[ $? -eq 130 ] || complain "interrupted: exit status $?"
+unset BLACKJACK_PROFILE
+err_has "warning: $PWD/other.json: is of another machine"
+
+# What a shell put into the background before it became us is none of ours.
+# shellcheck disable=SC2016,SC2086 # of the shell inside; words
+sh -c 'sleep "$1" & echo $! >former; shift; exec "$@"' sh 79.$$ "$blackjack" diagnose $quick -- \
+    sh -c "sleep 77.$$ & sleep 0.1" >out 2>err </dev/null
+one_line_error
+err_has "left processes running"
+[ "$(running "sleep 77.$$")" -eq 0 ] || complain "a process was left running"
+kill "$(cat former)" || complain "a process of somebody else was ended"
+
+# Started by somebody who waits for no child: we do.
+if env --ignore-signal=CHLD true 2>/dev/null; then
+    # shellcheck disable=SC2086
+    env --ignore-signal=CHLD "$blackjack" diagnose $quick --limit 3 -- sh -c 'sleep 0.1; exit 5' >out 2>err </dev/null
+    one_line_error
+    err_has "sh failed with status 5"
+fi
 
 # Interrupted, and killed: neither the command nor an antagonist goes on.
 for signal in INT KILL; do
     # shellcheck disable=SC2086
-    "$blackjack" diagnose $quick -- sh -c 'sleep 78.25; :' >out 2>err </dev/null &
-    child=$!
+    begin diagnose $quick -- sh -c "sleep 78.$$; :"
     tries=0
-    while [ "$(running 'sleep 78.25')" -eq 0 ] && [ $tries -lt 100 ]; do
+    while [ "$(running "sleep 78.$$")" -eq 0 ] && [ $tries -lt 100 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
@@ -132,11 +171,11 @@ for signal in INT KILL; do
     status=$?
     [ $signal = KILL ] || [ $status -eq 130 ] || complain "interrupted: exit status $status"
     tries=0
-    while [ "$(running 78.25)" -gt 0 ] && [ $tries -lt 30 ]; do
+    while [ "$(running "78.$$")" -gt 0 ] && [ $tries -lt 30 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done
-    [ "$(running 78.25)" -eq 0 ] || complain "something goes on after SIG$signal"
+    [ "$(running "78.$$")" -eq 0 ] || complain "something goes on after SIG$signal"
 done
 
 # Variants: each is built and timed, and the best at full density is there in the end.
@@ -145,8 +184,15 @@ printf '#!/bin/sh\nsleep 0.12\n' >slow.sh
 # shellcheck disable=SC2086
 expect 0 diagnose $quick --budget 3 --json --make 'cp slow.sh it.sh' --make 'cp fast.sh it.sh' -- sh ./it.sh
 out_has '"make": "cp slow.sh it.sh"'
+err_has "the budget ended after"
 cmp -s it.sh fast.sh || complain "not the fastest was built last"
 [ "$(grep -c '"make"' out)" -eq 2 ] || complain "two variants expected"
+# Bytes that are not UTF-8 become one letter each.
+odd=$(printf 'odd\377.sh')
+cp fast.sh "$odd"
+# shellcheck disable=SC2086
+expect 0 diagnose $quick --budget 1 --json --make "cp $odd it.sh" -- sh ./it.sh
+out_has "\"make\": \"cp odd$(printf '\357\277\275').sh it.sh\""
 expect 1 diagnose $quick --make false -- sh ./it.sh
 one_line_error
 finish

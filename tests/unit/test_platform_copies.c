@@ -1,11 +1,13 @@
 /* Copies of a program: told their cpus, timed, refused when they fail, hang or leave something behind. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -80,9 +82,27 @@ static void leave_nothing_behind(void **state) {
     assert_int_equal(run_shell("true & sleep 0.05 & wait", 60, seconds, &error), BJ_OK);
 }
 
+/* As a shell's background job is, when the shell becomes us. */
+static void spare_children_from_before(void **state) {
+    double seconds[2];
+    bj_error error = {""};
+    (void)state;
+    pid_t before = fork();
+    if (before == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(before > 0);
+    assert_int_equal(run_shell("sleep 0.05", 60, seconds, &error), BJ_OK);
+    expect_failure("sleep 60 & exit 0", 60, "left processes running");
+    assert_int_equal(waitpid(before, NULL, WNOHANG), 0);
+    kill(before, SIGKILL);
+    assert_int_equal(waitpid(before, NULL, 0), before);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(are_told_their_cpus_and_timed),
-                                       cmocka_unit_test(are_refused_when_they_fail),
-                                       cmocka_unit_test(leave_nothing_behind)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(are_told_their_cpus_and_timed), cmocka_unit_test(are_refused_when_they_fail),
+        cmocka_unit_test(leave_nothing_behind), cmocka_unit_test(spare_children_from_before)};
     return cmocka_run_group_tests(tests, find_cpus, forget_cpus);
 }

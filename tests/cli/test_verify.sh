@@ -69,6 +69,22 @@ expect 1 verify fleet --machine sim:altered.json
 expect 0 verify fleet --machine "sim:$machine" --json --quiet
 out_has '"profiles": 2'
 
+# What a virtual machine shares is not looked at with a baseline of one run, and with one of three it is.
+python3 - <<'END'
+import json
+profile = json.load(open("base.json"))
+profile["environment"]["virtualised"] = True
+json.dump(profile, open("shared.json", "w"))
+for record in profile["probes"].values():
+    record["runs"] = 3
+json.dump(profile, open("shared3.json", "w"))
+END
+expect 0 verify shared.json --machine "sim:$machine" --json
+grep -q '"key": "\(memory\|cache.L[3-9]\)' out && complain "something shared is looked at with a baseline of one run"
+out_has 'memory: not looked at'
+expect 0 verify shared3.json --machine "sim:$machine" --json
+out_has '"key": "memory.read_gbs"'
+
 # Trouble.
 expect 2 verify missing.json --machine "sim:$machine"
 one_line_error

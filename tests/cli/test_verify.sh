@@ -48,6 +48,12 @@ grep -q '% down' out || complain "a lower rate is not said to be down"
 expect 1 verify base.json --machine sim:altered.json --json
 python3 "$here/validate_profile.py" "$source_dir/docs/verification.schema.json" out || complain "not valid by the schema"
 out_has '"key": "memory.read_gbs"'
+# However soon the time ends: worse only by a round after it went beyond its limit.
+alter small.json size 0.5 1
+for budget in 0.1 0.101 0.102 0.105; do
+    "$blackjack" verify base.json --machine sim:small.json --budget $budget --json >out 2>err
+    grep -q '"verdict": "worse".*"rounds": 3,' out && complain "--budget $budget: worse without a round to confirm it"
+done
 # What is better is not worse.
 alter better.json latency 0.7
 expect 0 verify base.json --machine sim:better.json

@@ -329,7 +329,7 @@ typedef struct {
 /* Cycles of a turn with operands in the first cache: the slowest of what can be started and of what must be waited for.
  * NaN: the core has no throughputs. */
 BJ_LIB_API double bj_lib_loop_cycles(const bj_lib_core *core, const bj_lib_loop *loop);
-/* Independent sums that hide the latency of a multiply-add. */
+/* Independent sums that hide the latency of a multiply-add; 1: the core has no throughputs. */
 BJ_LIB_API size_t bj_lib_least_sums(const bj_lib_core *core);
 /* Steps of so many cycles that pass while something comes from the second cache: how far ahead to ask for it. 0: its
  * latency is not known. */

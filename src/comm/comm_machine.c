@@ -57,8 +57,8 @@ const bj_strings *bj_comm_warnings(void) {
 /* ---- orders and reports */
 
 static bool is_gone(int rank) {
-    return strcmp(self.ranks[rank].host, self.ranks[self.rank].host) == 0 &&
-           kill((pid_t)self.ranks[rank].pid, 0) != 0 && errno == ESRCH;
+    return bj_comm_share_pids(&self.ranks[rank], &self.ranks[self.rank]) && kill((pid_t)self.ranks[rank].pid, 0) != 0 &&
+           errno == ESRCH;
 }
 
 const char *bj_comm_trouble(void) {

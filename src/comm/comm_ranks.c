@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Names and numbers that a message holds; of the others it says how many there are. */
@@ -13,6 +14,9 @@ void bj_comm_introduce(bj_comm_introduction *mine) {
     cpu_set_t set;
     int count = 0;
     *mine = (bj_comm_introduction){.pid = (long)getpid(), .cpu = -1};
+    struct stat space;
+    if (stat("/proc/self/ns/pid", &space) == 0)
+        mine->pid_space = (uint64_t)space.st_ino;
     if (gethostname(mine->host, sizeof mine->host - 1) != 0)
         snprintf(mine->host, sizeof mine->host, "unknown");
     if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -22,6 +26,10 @@ void bj_comm_introduce(bj_comm_introduction *mine) {
             mine->cpus[cpu / 64] |= (uint64_t)1 << cpu % 64;
             mine->cpu = ++count == 1 ? cpu : -1;
         }
+}
+
+bool bj_comm_share_pids(const bj_comm_introduction *a, const bj_comm_introduction *b) {
+    return a->pid_space != 0 && a->pid_space == b->pid_space && strcmp(a->host, b->host) == 0;
 }
 
 static int compare_hosts(const void *a, const void *b) {

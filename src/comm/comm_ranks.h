@@ -12,11 +12,14 @@ enum { BJ_COMM_NAME_ROOM = 64, BJ_COMM_CPUS_MOST = 1024 };
 typedef struct {
     char host[BJ_COMM_NAME_ROOM];
     long pid;
+    uint64_t pid_space;                    /* of which the pid is a number, as its host tells it; 0: not known */
     int cpu;                               /* the one that it is bound to; -1: several */
     uint64_t cpus[BJ_COMM_CPUS_MOST / 64]; /* that it may use, by bit */
 } bj_comm_introduction;
 
 void bj_comm_introduce(bj_comm_introduction *mine);
+/* Whether the pid of the one means the same process to the other: containers of one host name count on their own. */
+bool bj_comm_share_pids(const bj_comm_introduction *a, const bj_comm_introduction *b);
 /* Hosts are numbered as they come. facts has room for `count`; the names stay the introductions'. */
 void bj_comm_number_hosts(const bj_comm_introduction *ranks, size_t count, bj_rank *facts);
 /* What spoils a measurement, by name: ranks that are not bound, hosts with more ranks than cpus, ranks that are bound

@@ -127,6 +127,17 @@ static void print_host(const bj_emit_request *request, int number, size_t host_c
         fprintf(out, "+n%d", number);
 }
 
+/* A list that names some hosts and not others would leave it to the launcher who the others are. */
+static bj_status check_hosts(const bj_emit_request *request, const rank_order *order, bj_error *error) {
+    size_t named = 1;
+    for (const char *at = request->options.host; *at != '\0'; at++)
+        named += *at == ',';
+    if (named == 1 || named >= order->ranks.host_count)
+        return BJ_OK;
+    return bj_base_set_error(error, BJ_ERR_USAGE, "--host names %zu hosts, and comm.ranks has %zu", named,
+                             order->ranks.host_count);
+}
+
 static void print_rank_order(const bj_emit_request *request, const rank_order *order, FILE *out) {
     for (size_t i = 0; i < order->ranks.count; i++) {
         size_t place = order->order[i];
@@ -141,7 +152,7 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
     size_t count = 0;
     rank_order order;
     bool by_messages = order_ranks(request, &order);
-    bj_status status = by_messages ? BJ_OK : order_cpus(request, &cpus, &count, error);
+    bj_status status = by_messages ? check_hosts(request, &order, error) : order_cpus(request, &cpus, &count, error);
     if (status == BJ_OK)
         fputs("# Slots are the operating system's cpu numbers, for Open MPI 4: --mca rmaps_rank_file_physical 1.\n"
               "# It binds a rank to the whole core of its slot, siblings included.\n"
@@ -152,7 +163,7 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
         bj_emit_print_safely(out, request->notes->left_out.items[i], "");
         putc('\n', out);
     }
-    if (by_messages)
+    if (by_messages && status == BJ_OK)
         print_rank_order(request, &order, out);
     for (size_t i = 0; i < count && status == BJ_OK; i++)
         fprintf(out, "rank %zu=%s slot=%d\n", i, request->options.host, cpus[i]);

@@ -38,7 +38,10 @@ static bool is_sure(const bj_answer *answer) {
 
 bj_lib_result bj_lib_place_ranks(const bj_lib_profile *profile, size_t count, bj_lib_talk talk, size_t bytes,
                                  size_t *places, char *reason, size_t reason_room, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     static const bj_talk patterns[] = {BJ_TALK_NEIGHBOURS, BJ_TALK_ALL, BJ_TALK_LITTLE};
+    if (profile == NULL || places == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and room for the places are needed");
     const bj_answer *answer = bj_data_find_answer(&profile->whole.answers, "comm.layers");
     bj_comm_layers layers;
     bj_comm_placing placing;
@@ -49,7 +52,12 @@ bj_lib_result bj_lib_place_ranks(const bj_lib_profile *profile, size_t count, bj
         return bj_inside_fail(error, BJ_LIB_ERR_UNANSWERED, "comm.layers is not sure: %s", answer->reason);
     if ((size_t)talk >= sizeof patterns / sizeof patterns[0])
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "%d is no pattern of messages", (int)talk);
+    (void)bj_base_take_no_memory(); /* of what this thread did before */
     bj_status status = bj_profile_read_comm_layers(answer->structured, &layers, &trouble);
+    if (bj_base_take_no_memory()) {
+        bj_profile_free_comm_layers(&layers); /* empty where reading failed */
+        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory to read comm.layers");
+    }
     if (status != BJ_OK)
         return bj_inside_translate(status, &trouble, error);
     status = bj_profile_place_ranks(&layers, count, patterns[talk], (double)bytes, places, &placing, &trouble);
@@ -61,9 +69,15 @@ bj_lib_result bj_lib_place_ranks(const bj_lib_profile *profile, size_t count, bj
 
 bj_lib_result bj_lib_get_advice(const bj_lib_profile *profile, size_t index, char *text, size_t room,
                                 bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_strings advice = {0};
     bj_error trouble;
+    if (profile == NULL || (text == NULL && room > 0))
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and room for the text are needed");
+    (void)bj_base_take_no_memory(); /* of what this thread did before */
     bj_status status = bj_profile_advise(&profile->whole, is_sure, &advice, &trouble);
+    if (bj_base_take_no_memory())
+        status = bj_base_set_error(&trouble, BJ_ERR_RESOURCE, "no memory to read what the advice is from");
     bool is_there = status == BJ_OK && index < advice.count;
     size_t count = advice.count;
     if (is_there)

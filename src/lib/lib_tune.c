@@ -32,10 +32,13 @@ static bool has_throughputs(const bj_lib_core *core) {
 
 bj_lib_result bj_lib_read_core(const bj_lib_profile *profile, const bj_lib_core_options *given, bj_lib_core *core,
                                bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
     bj_lib_core_options options = {.struct_size = sizeof options};
     bj_tune_machine machine;
     bj_tune_inputs inputs;
     bj_error trouble = {""};
+    if (profile == NULL || core == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a profile and a place for the core are needed");
     if (!has_size(core, sizeof *core))
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "struct_size must be sizeof(bj_lib_core)");
     if (given != NULL && !has_size(given, sizeof *given))
@@ -67,6 +70,9 @@ bj_lib_result bj_lib_read_core(const bj_lib_profile *profile, const bj_lib_core_
 }
 
 double bj_lib_loop_cycles(const bj_lib_core *core, const bj_lib_loop *loop) {
+    BJ_INSIDE_BE_GUEST();
+    if (core == NULL || loop == NULL)
+        return NAN;
     bj_tune_machine machine = make_machine(core);
     bj_tune_loop inside = {
         .arithmetic = loop->arithmetic, .loads = loop->loads, .stores = loop->stores, .chain = loop->chain};
@@ -74,16 +80,25 @@ double bj_lib_loop_cycles(const bj_lib_core *core, const bj_lib_loop *loop) {
 }
 
 size_t bj_lib_least_sums(const bj_lib_core *core) {
+    BJ_INSIDE_BE_GUEST();
+    if (core == NULL)
+        return 1;
     bj_tune_machine machine = make_machine(core);
     return has_throughputs(core) ? bj_tune_least_sums(&machine) : 1;
 }
 
 size_t bj_lib_steps_ahead(const bj_lib_core *core, double step_cycles) {
+    BJ_INSIDE_BE_GUEST();
+    if (core == NULL)
+        return 0;
     bj_tune_machine machine = make_machine(core);
     return bj_tune_steps_ahead(&machine, step_cycles);
 }
 
 bj_lib_result bj_lib_fit_tile(const bj_lib_core *core, unsigned *rows, unsigned *columns, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
+    if (core == NULL || rows == NULL || columns == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a core and places for rows and columns are needed");
     bj_tune_machine machine = make_machine(core);
     bj_tune_model model;
     bj_error trouble = {""};
@@ -96,6 +111,9 @@ bj_lib_result bj_lib_fit_tile(const bj_lib_core *core, unsigned *rows, unsigned 
 }
 
 size_t bj_lib_fit_block(const bj_lib_core *core, size_t cache_bytes, const bj_lib_footprint *footprint) {
+    BJ_INSIDE_BE_GUEST();
+    if (core == NULL || footprint == NULL)
+        return 0;
     return bj_tune_fit_block(cache_bytes, &(bj_tune_footprint){.element_bytes = core->element_bytes,
                                                                .line_bytes = core->line_bytes,
                                                                .squares = footprint->squares,
@@ -106,7 +124,10 @@ size_t bj_lib_fit_block(const bj_lib_core *core, size_t cache_bytes, const bj_li
 }
 
 void bj_lib_fit_places(size_t places, unsigned *m, unsigned *n) {
+    BJ_INSIDE_BE_GUEST();
     bj_tune_block block = bj_tune_fit_2012(places);
-    *m = block.m;
-    *n = block.n;
+    if (m != NULL)
+        *m = block.m;
+    if (n != NULL)
+        *n = block.n;
 }

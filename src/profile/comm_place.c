@@ -12,7 +12,7 @@
 typedef struct {
     const bj_comm_layers *layers;
     size_t *group;
-    size_t *scratch; /* room for two numbers a rank */
+    size_t *scratch; /* room for three numbers a rank */
 } distances;
 
 static void free_distances(distances *distances) {
@@ -20,37 +20,48 @@ static void free_distances(distances *distances) {
     free(distances->scratch);
 }
 
+/* The lowest rank that the group of this one was joined with. */
+static size_t follow(const size_t *joined, size_t rank) {
+    while (joined[rank] != rank)
+        rank = joined[rank];
+    return rank;
+}
+
+/* A group takes in all of every nearer group that it has a part of, so that they are nested whatever a file says. */
+static void join_layer(const distances *distances, size_t layer) {
+    const bj_cpu_groups *groups = &distances->layers->items[layer].groups;
+    size_t ranks = distances->layers->rank_count, *group = distances->group + layer * ranks,
+           *joined = distances->scratch;
+    for (size_t r = 0; r < ranks; r++) {
+        group[r] = layer > 0 ? group[r - ranks] : r;
+        joined[r] = r;
+    }
+    for (size_t g = 0; g < groups->count; g++) {
+        const bj_cpu_set *set = &groups->items[g];
+        size_t lead = SIZE_MAX;
+        for (size_t k = 0; k < set->count; k++) {
+            size_t own = follow(joined, group[set->items[k]]);
+            lead = own < lead ? own : lead;
+        }
+        for (size_t k = 0; k < set->count; k++)
+            joined[follow(joined, group[set->items[k]])] = lead;
+    }
+    for (size_t r = 0; r < ranks; r++)
+        group[r] = follow(joined, group[r]);
+}
+
 static bj_status find_distances(const bj_comm_layers *layers, distances *distances, bj_error *error) {
     size_t ranks = layers->rank_count;
     distances->layers = layers;
     distances->group = calloc(ranks * layers->count + 1, sizeof *distances->group);
-    distances->scratch = calloc(2 * ranks + 1, sizeof *distances->scratch);
+    distances->scratch = calloc(3 * ranks + 1, sizeof *distances->scratch);
     if (distances->group == NULL || distances->scratch == NULL) {
         free_distances(distances);
         return bj_base_lack_memory(error, "no memory for %zu ranks", ranks);
     }
-    for (size_t l = 0; l < layers->count; l++) {
-        size_t *group = distances->group + l * ranks;
-        for (size_t r = 0; r < ranks; r++)
-            group[r] = l > 0 ? group[r - ranks] : r;
-        for (size_t g = 0; g < layers->items[l].groups.count; g++) {
-            const bj_cpu_set *set = &layers->items[l].groups.items[g];
-            size_t lead = SIZE_MAX;
-            for (size_t k = 0; k < set->count; k++)
-                lead = (size_t)set->items[k] < lead ? (size_t)set->items[k] : lead;
-            for (size_t k = 0; k < set->count; k++)
-                group[set->items[k]] = lead;
-        }
-    }
+    for (size_t l = 0; l < layers->count; l++)
+        join_layer(distances, l);
     return BJ_OK;
-}
-
-/* Ranks that no layer joins are beyond the last. */
-static size_t find_layer(const distances *distances, size_t a, size_t b) {
-    size_t l = 0, ranks = distances->layers->rank_count;
-    while (l < distances->layers->count && distances->group[l * ranks + a] != distances->group[l * ranks + b])
-        l++;
-    return l;
 }
 
 /* Groups of the farthest layer first, and within each those of the next one: qsort() has no context. */
@@ -73,7 +84,7 @@ static void sort_near(const distances *distances, size_t *places, size_t count) 
 
 /* One of each group in turn, and so within the groups: places are sorted near before. */
 static void deal(const distances *distances, size_t layer, size_t *places, size_t count) {
-    size_t ranks = distances->layers->rank_count, *dealt = distances->scratch, used = 0;
+    size_t ranks = distances->layers->rank_count, *dealt = distances->scratch, *begin = dealt + ranks;
     if (layer == 0 || count < 3)
         return;
     const size_t *group = distances->group + (layer - 1) * ranks;
@@ -82,12 +93,19 @@ static void deal(const distances *distances, size_t layer, size_t *places, size_
             end++;
         deal(distances, layer - 1, places + first, end - first);
     }
-    for (size_t turn = 0; used < count; turn++)
-        for (size_t i = 0, first = 0; i < count; i++) {
-            first = i > 0 && group[places[i]] != group[places[i - 1]] ? i : first;
-            if (i - first == turn)
-                dealt[used++] = places[i];
-        }
+    /* Sorted by its place in its group, by counting: the first of each group, then the second of each, … */
+    memset(begin, 0, count * sizeof *begin);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        first = i > 0 && group[places[i]] != group[places[i - 1]] ? i : first;
+        if (i - first + 1 < count)
+            begin[i - first + 1]++;
+    }
+    for (size_t turn = 1; turn < count; turn++)
+        begin[turn] += begin[turn - 1];
+    for (size_t i = 0, first = 0; i < count; i++) {
+        first = i > 0 && group[places[i]] != group[places[i - 1]] ? i : first;
+        dealt[begin[i - first]++] = places[i];
+    }
     memcpy(places, dealt, count * sizeof *places);
 }
 
@@ -120,28 +138,42 @@ static void choose_near(const distances *distances, const size_t *all, size_t co
     memcpy(places, all + best, count * sizeof *places);
 }
 
-/* How many pairs of each layer talk at once in the busiest group, and what the slowest of them takes. */
+/* Pairs that the layer joins and no nearer one, in the group that has most of them. Groups are nested, so that of a
+ * rank and those before it in its group, all talk through this layer but those of its nearer group. */
+static size_t count_busiest(const distances *distances, size_t layer, const size_t *places, size_t count,
+                            bj_talk talk) {
+    size_t ranks = distances->layers->rank_count, busiest = 0;
+    size_t *pairs = distances->scratch, *before = pairs + ranks, *nearer = before + ranks;
+    const size_t *groups = distances->group + layer * ranks;
+    memset(pairs, 0, 3 * ranks * sizeof *pairs);
+    for (size_t i = 0; i < count; i++) {
+        size_t place = places[i], group = groups[place], inner = layer > 0 ? groups[place - ranks] : place;
+        if (talk == BJ_TALK_ALL)
+            pairs[group] += before[group]++ - nearer[inner]++;
+        else if (i > 0 && groups[places[i - 1]] == group)
+            pairs[group] += layer == 0 || groups[places[i - 1] - ranks] != inner;
+        busiest = pairs[group] > busiest ? pairs[group] : busiest;
+    }
+    return busiest;
+}
+
+/* With the pairs of each layer that talk at once in the busiest group: what the slowest of them takes. NaN: of one that
+ * has messages nothing is known. */
 static double find_cost(const distances *distances, const size_t *places, size_t count, bj_talk talk, double bytes,
                         size_t *farthest) {
-    size_t ranks = distances->layers->rank_count, layers = distances->layers->count, *pairs = distances->scratch;
     double cost = 0;
     *farthest = 0;
-    for (size_t l = 0; l < layers; l++) {
-        size_t busiest = 0, last = talk == BJ_TALK_ALL ? count : 2;
-        memset(pairs, 0, ranks * sizeof *pairs);
-        for (size_t i = 0; i < count; i++)
-            for (size_t step = 1; step < last && i + step < count; step++)
-                if (find_layer(distances, places[i], places[i + step]) == l) {
-                    size_t *of_group = &pairs[distances->group[l * ranks + places[i]]];
-                    busiest = ++*of_group > busiest ? *of_group : busiest;
-                }
+    for (size_t l = 0; l < distances->layers->count; l++) {
+        size_t busiest = count_busiest(distances, l, places, count, talk);
         if (busiest == 0)
             continue;
         /* Each rank talks to one other at a time. */
         double at_once = talk == BJ_TALK_ALL ? ceil((double)busiest / (double)(count - 1)) : (double)busiest;
         double us = bj_profile_estimate_in_layer(&distances->layers->items[l], bytes, at_once).us;
         *farthest = l;
-        cost = isnan(us) ? NAN : fmax(cost, us);
+        if (isnan(us))
+            return NAN;
+        cost = fmax(cost, us);
     }
     return cost;
 }
@@ -182,6 +214,11 @@ void bj_profile_explain_placing(const bj_comm_layers *layers, const bj_comm_plac
     char size[32];
     bj_base_format_bytes(bytes, size, sizeof size);
     const char *near = layers->items[placing->near_layer].name, *spread = layers->items[placing->spread_layer].name;
+    if (isnan(placing->near_us) || isnan(placing->spread_us)) {
+        snprintf(text, room, "%zu ranks %s: %s; what %s takes is not known (%s)", count, who[talk],
+                 placing->is_near ? "near each other" : "spread", size, isnan(placing->near_us) ? near : spread);
+        return;
+    }
     if (talk == BJ_TALK_LITTLE)
         snprintf(text, room, "%zu ranks %s: spread, for caches and memory of their own; %s at most %.3g us apart",
                  count, who[talk], size, placing->spread_us);

@@ -81,35 +81,30 @@ static bj_measure_request make_request(const run_state *state, const bj_probe *p
     };
 }
 
-static void call_worse(bj_verification *verification, bj_verify_check *check) {
-    check->state = BJ_VERIFY_WORSE;
+/* Of one that went beyond its limit. */
+static void confirm(bj_verification *verification, bj_verify_check *check, bool is_last) {
+    check->state = bj_verify_confirm(check->values, check->count, check->beyond, check->limit, is_last);
+    if (check->state != BJ_VERIFY_WORSE)
+        return;
     verification->worse_count++;
     if (verification->worst == NULL)
         verification->worst = check;
 }
 
-/* Whether the rounds since it went beyond its limit are beyond it by themselves. Without any it stays what it is. */
-static bool does_last(const bj_verify_check *check) {
-    size_t since = check->count - check->beyond;
-    return since == 0 || bj_verify_find_quartile(check->values + check->beyond, since) > check->limit;
-}
-
 static void judge_check(run_state *state, bj_verify_check *check) {
     bj_verification *verification = state->verification;
     if (check->state != BJ_VERIFY_BEYOND) {
+        check->beyond = 0;
         check->state = bj_verify_judge(&check->reference, check->values, check->count, verification->count);
         if (check->state != BJ_VERIFY_BEYOND)
             return;
         check->limit = bj_verify_find_limit(&check->reference, check->count, verification->count);
         check->beyond = check->count;
         check->beyond_s = read_clock(state);
-    } else if (!does_last(check)) {
-        check->state = BJ_VERIFY_UNSURE;
-    } else if (read_clock(state) - check->beyond_s >= BJ_VERIFY_LASTS * state->request->budget_s) {
-        call_worse(verification, check);
     }
-    if (check->state == BJ_VERIFY_BEYOND && check->count == BJ_VERIFY_ROUNDS_MOST)
-        call_worse(verification, check);
+    confirm(verification, check,
+            check->count == BJ_VERIFY_ROUNDS_MOST ||
+                read_clock(state) - check->beyond_s >= BJ_VERIFY_LASTS * state->request->budget_s);
 }
 
 /* What the round gave, and what is known by now. *grew: it gave anything. */
@@ -257,7 +252,7 @@ static bj_status judge_whole(run_state *state) {
     for (size_t i = 0; i < verification->count; i++) {
         looked += verification->checks[i].state != BJ_VERIFY_UNMEASURED;
         if (verification->checks[i].state == BJ_VERIFY_BEYOND && verification->worst == NULL)
-            call_worse(verification, &verification->checks[i]); /* the time ended before it could be seen to last */
+            confirm(verification, &verification->checks[i], true); /* the time ended, or the part's */
     }
     verification->seconds = read_clock(state);
     if (looked > 0)

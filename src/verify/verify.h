@@ -40,7 +40,8 @@ typedef struct {
     double values[BJ_VERIFY_ROUNDS_MOST]; /* logarithms, more is worse */
     size_t count;
     bj_verify_state state;
-    /* Once it is beyond its limit: the limit, when that was, and after how many rounds. */
+    /* Once it is beyond its limit: the limit, when that was, and after how many rounds (0: it is not, or was not when
+     * it was judged last). */
     double limit, beyond_s;
     size_t beyond;
 } bj_verify_check;

@@ -283,7 +283,7 @@ static bj_status plan_buffer(planning *planning, double x, const char *place, bo
     return isfinite(least) ? add(planning, &best, "a fifth less") : BJ_OK;
 }
 
-/* A buffer lies in the first level that is as large; the last one is memory's. */
+/* A buffer lies in the first level that is as large; the last one is memory's, which is shared as well. */
 static bj_status plan_streams(planning *planning) {
     const bj_curve *curve = bj_data_find_curve(&planning->lead->curves, "bandwidth.read");
     unsigned level = 1;
@@ -296,8 +296,9 @@ static bj_status plan_streams(planning *planning) {
         snprintf(place, sizeof place, "cache.L%u", level);
         BJ_TRY(plan_buffer(planning, curve->x[i], place, false));
     }
-    return curve != NULL && curve->x_count > 0 ? plan_buffer(planning, curve->x[curve->x_count - 1], "memory", true)
-                                               : BJ_OK;
+    if (curve == NULL || curve->x_count == 0 || planning->leaves_shared)
+        return BJ_OK;
+    return plan_buffer(planning, curve->x[curve->x_count - 1], "memory", true);
 }
 
 static bj_status plan_clock(planning *planning) {

@@ -66,7 +66,7 @@ static void print_same(FILE *out, const bj_verification *verification) {
     }
     fprintf(out, "same: %zu of %zu numbers looked at in %.1f s", looked, verification->count, verification->seconds);
     if (doubtful != NULL) {
-        fprintf(out, "; not beyond chance: ");
+        fprintf(out, doubtful->beyond > 0 ? "; not seen to last: " : "; not beyond chance: ");
         print_check(out, doubtful);
         if (unsure > 1)
             fprintf(out, " and %zu more", unsure - 1);

@@ -102,3 +102,12 @@ bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const doub
         return BJ_VERIFY_BEYOND;
     return quartile > reference->centre + reference->allowance ? BJ_VERIFY_UNSURE : BJ_VERIFY_SAME;
 }
+
+bj_verify_state bj_verify_confirm(const double *values, size_t count, size_t beyond, double limit, bool is_last) {
+    size_t since = count - beyond;
+    if (since > 0 && !(bj_verify_find_quartile(values + beyond, since) > limit))
+        return BJ_VERIFY_UNSURE;
+    if (!is_last)
+        return BJ_VERIFY_BEYOND;
+    return since > 0 ? BJ_VERIFY_WORSE : BJ_VERIFY_UNSURE;
+}

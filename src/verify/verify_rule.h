@@ -12,8 +12,8 @@
  * BJ_VERIFY_FALSE_ALARM.
  *
  * What a neighbour does for a second would be beyond chance, too, and is no property of the machine: so a number that
- * is beyond its limit is measured on for BJ_VERIFY_LASTS of the time that there is, and these rounds by themselves must
- * be beyond the same limit. */
+ * is beyond its limit is measured on for BJ_VERIFY_LASTS of the time that there is, or as long as there is time and
+ * rounds, and these rounds by themselves, one at least, must be beyond the same limit. */
 #pragma once
 
 #include <stdbool.h>
@@ -58,3 +58,7 @@ double bj_verify_find_quartile(const double *values, size_t count);
 /* The look after the last of these rounds: worse is BJ_VERIFY_BEYOND. */
 bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const double *values, size_t count,
                                 size_t numbers);
+/* Of a number that went beyond `limit` after `beyond` of its rounds. `is_last`: enough time has passed since, or there
+ * will be no further round. Worse only by rounds of its own after it went beyond; UNSURE where they say otherwise, or
+ * where there are none and will be none; BEYOND: measure on. */
+bj_verify_state bj_verify_confirm(const double *values, size_t count, size_t beyond, double limit, bool is_last);

@@ -31,6 +31,19 @@ expect 0 emit rankfile 1.json
 [ "$(sed -n 's/^rank [0-5]=localhost slot=//p' out | sort -n | paste -s -d ' ')" = "0 1 2 3 4 5" ] || complain "not near"
 expect 0 emit rankfile 1.json --order spread --host node7
 [ "$(sed -n 's/^rank [0-3]=node7 slot=//p' out | paste -s -d ' ')" = "0 6 12 18" ] || complain "not spread"
+# Hosts by name, all of them or none.
+cat >hosts.json <<'END'
+{"format": "blackjack-profile/1", "characteristics": {
+"comm.ranks": {"value": {"hosts": [0, 1, 2], "cpus": [0, 0, 0]}, "unit": "", "status": "ok", "confidence": "high"},
+"comm.layers": {"value": [{"name": "network", "latency_us": 10, "bytes": 1000, "groups": [[0, 1, 2]],
+"curve": [[0, 9], [1000, 10]]}], "unit": "", "status": "ok", "confidence": "high"}}}
+END
+expect 0 emit rankfile hosts.json --host a,b,c
+out_has "rank 2=c slot=0"
+expect 0 emit rankfile hosts.json
+out_has "rank 2=+n2 slot=0"
+expect 2 emit rankfile hosts.json --host a,b
+err_has "names 2 hosts, and comm.ranks has 3"
 "$comm" --merge 1.json 2.json -o both.json >out 2>err || complain "merge"
 valid both.json
 finish

@@ -48,6 +48,12 @@ grep -q '% down' out || complain "a lower rate is not said to be down"
 expect 1 verify base.json --machine sim:altered.json --json
 python3 "$here/validate_profile.py" "$source_dir/docs/verification.schema.json" out || complain "not valid by the schema"
 out_has '"key": "memory.read_gbs"'
+# However soon the time ends: worse only by a round after it went beyond its limit.
+alter small.json size 0.5 1
+for budget in 0.1 0.101 0.102 0.105; do
+    "$blackjack" verify base.json --machine sim:small.json --budget $budget --json >out 2>err
+    grep -q '"verdict": "worse".*"rounds": 3,' out && complain "--budget $budget: worse without a round to confirm it"
+done
 # What is better is not worse.
 alter better.json latency 0.7
 expect 0 verify base.json --machine sim:better.json
@@ -68,6 +74,22 @@ err_has broken.json
 expect 1 verify fleet --machine sim:altered.json
 expect 0 verify fleet --machine "sim:$machine" --json --quiet
 out_has '"profiles": 2'
+
+# What a virtual machine shares is not looked at with a baseline of one run, and with one of three it is.
+python3 - <<'END'
+import json
+profile = json.load(open("base.json"))
+profile["environment"]["virtualised"] = True
+json.dump(profile, open("shared.json", "w"))
+for record in profile["probes"].values():
+    record["runs"] = 3
+json.dump(profile, open("shared3.json", "w"))
+END
+expect 0 verify shared.json --machine "sim:$machine" --json
+grep -q '"key": "\(memory\|cache.L[3-9]\)' out && complain "something shared is looked at with a baseline of one run"
+out_has 'memory: not looked at'
+expect 0 verify shared3.json --machine "sim:$machine" --json
+out_has '"key": "memory.read_gbs"'
 
 # Trouble.
 expect 2 verify missing.json --machine "sim:$machine"

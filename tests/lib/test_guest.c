@@ -1,5 +1,6 @@
 /* The library in somebody else's thread: cancelled, with a small stack, with errno in use, with NULL for everything. */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,44 @@
 #include <blackjack/blackjack.h>
 
 static const char profile_path[] = BJ_SOURCE_DIR "/tests/cli/profile.json";
+
+static void nulls_of_places_are_safe(void **state) {
+    (void)state;
+    bj_lib_profile *profile;
+    size_t places[2];
+    char text[8];
+    assert_int_equal(bj_lib_place_ranks(NULL, 2, BJ_LIB_TALK_ALL, 1, places, NULL, 0, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_get_advice(NULL, 0, text, sizeof text, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_open_profile(profile_path, &profile, NULL), BJ_LIB_OK);
+    assert_int_equal(bj_lib_place_ranks(profile, 2, BJ_LIB_TALK_ALL, 1, NULL, NULL, 0, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_get_advice(profile, 0, NULL, sizeof text, NULL), BJ_LIB_ERR_USAGE);
+    bj_lib_close_profile(profile);
+}
+
+static void nulls_of_the_model_are_safe(void **state) {
+    (void)state;
+    bj_lib_profile *profile;
+    bj_lib_core core = {.struct_size = sizeof core, .element_bytes = 8, .lanes = 4, .registers = 16};
+    bj_lib_loop loop = {.arithmetic = 1};
+    bj_lib_footprint footprint = {.squares = 1};
+    unsigned rows = 0, columns = 0;
+    assert_int_equal(bj_lib_read_core(NULL, NULL, &core, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_open_profile(profile_path, &profile, NULL), BJ_LIB_OK);
+    assert_int_equal(bj_lib_read_core(profile, NULL, NULL, NULL), BJ_LIB_ERR_USAGE);
+    bj_lib_close_profile(profile);
+    assert_true(isnan(bj_lib_loop_cycles(NULL, &loop)));
+    assert_true(isnan(bj_lib_loop_cycles(&core, NULL)));
+    assert_int_equal(bj_lib_least_sums(NULL), 1);
+    assert_int_equal(bj_lib_steps_ahead(NULL, 1), 0);
+    assert_int_equal(bj_lib_fit_tile(NULL, &rows, &columns, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_fit_tile(&core, NULL, &columns, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_fit_tile(&core, &rows, NULL, NULL), BJ_LIB_ERR_USAGE);
+    assert_int_equal(bj_lib_fit_block(NULL, 1 << 15, &footprint), 0);
+    assert_int_equal(bj_lib_fit_block(&core, 1 << 15, NULL), 0);
+    bj_lib_fit_places(16, &rows, NULL);
+    bj_lib_fit_places(16, NULL, &columns);
+    assert_true(rows >= 1 && columns >= 1);
+}
 
 static void nulls_are_safe(void **state) {
     (void)state;
@@ -154,6 +193,8 @@ static void cancelling_waits_for_the_call(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nulls_are_safe),
+        cmocka_unit_test(nulls_of_places_are_safe),
+        cmocka_unit_test(nulls_of_the_model_are_safe),
         cmocka_unit_test(errno_is_kept),
         cmocka_unit_test(small_stacks_suffice_or_are_refused),
         cmocka_unit_test(cancelling_waits_for_the_call),

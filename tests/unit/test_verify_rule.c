@@ -89,6 +89,18 @@ static void test_looks(void **state) {
     assert_true(bj_verify_find_limit(&reference, 3, 20) > bj_verify_find_limit(&reference, 3, 10));
 }
 
+/* Beyond its limit is worse only by rounds that came after. */
+static void test_confirmation(void **state) {
+    (void)state;
+    const double stays[] = {0.3, 0.3, 0.3, 0.3, 0.3}, passes[] = {0.3, 0.3, 0.3, 0.0, 0.3};
+    assert_int_equal(bj_verify_confirm(stays, 3, 3, 0.2, false), BJ_VERIFY_BEYOND);
+    assert_int_equal(bj_verify_confirm(stays, 3, 3, 0.2, true), BJ_VERIFY_UNSURE);
+    assert_int_equal(bj_verify_confirm(stays, 4, 3, 0.2, false), BJ_VERIFY_BEYOND);
+    assert_int_equal(bj_verify_confirm(stays, 4, 3, 0.2, true), BJ_VERIFY_WORSE);
+    assert_int_equal(bj_verify_confirm(passes, 4, 3, 0.2, false), BJ_VERIFY_UNSURE);
+    assert_int_equal(bj_verify_confirm(passes, 5, 3, 0.2, true), BJ_VERIFY_UNSURE);
+}
+
 static void test_quartile(void **state) {
     (void)state;
     const double values[] = {5, 1, 4, 2, 3, 9, 8, 7, 6};
@@ -171,7 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_describe),     cmocka_unit_test(test_outlier),    cmocka_unit_test(test_spell),
         cmocka_unit_test(test_looks),        cmocka_unit_test(test_own_looks),  cmocka_unit_test(test_quartile),
-        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_whole_runs),
+        cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_whole_runs), cmocka_unit_test(test_confirmation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ function present(page) {
 
 function footer(page) {
   return [
-    el("p", "The page holds its files whole: ", page.files.map((file, i) => [el("button", { type: "button",
+    el("p.screen", "The page holds its files whole: ", page.files.map((file, i) => [el("button", { type: "button",
       click: () => save(`blackjack-${i + 1}.json`, "application/json", JSON.stringify(file.content, null, 2) + "\n") }, `Save ${file.name}`), " "])),
     el("p", `Made by blackjack ${page.version}. Intervals are 95% confidence intervals; a value without one was not rated. Nothing was loaded to show this page.`),
     el("details", el("summary", "Notices of the software in this page"), el("pre", { tabindex: "0" }, notices)),
@@ -44,7 +44,9 @@ function footer(page) {
 }
 
 const page = readPage();
-const title = page.profiles.length > 0 ? page.profiles.map((profile) => profile.title()).join(" and ") : page.files.map((file) => file.name).join(" and ");
+const names = [...new Set(page.profiles.map((profile) => profile.title()))];
+const twins = page.profiles.length > names.length ? `: ${page.profiles.map(({ name }) => name).join(" and ")}` : ""; // one machine twice
+const title = page.profiles.length > 0 ? `${names.join(" and ")}${twins}` : page.files.map((file) => file.name).join(" and ");
 document.title = `${title.slice(0, 120)} – BlackjackBench report`;
 document.getElementById("top").append(el("h1", title));
 const main = document.getElementById("answers");
@@ -54,6 +56,8 @@ present(page).forEach((section, i) => {
   main.append(el("section", { "aria-labelledby": id, "data-section": section.name ?? section.probe, "data-kind": section.kind }, el("h2", { id }, section.title), drawSection(section, page)));
   links[section.kind ?? ""].push(el("li", el("a", { href: `#${id}` }, section.title)));
 });
-document.getElementById("contents").append(...[el("ul", links[""]), links.probe.length > 0 && el("ul.probes", el("li.soft", "Probes:"), links.probe)].filter(Boolean));
+const contents = document.getElementById("contents");
+if (links[""].length + links.probe.length === 1) contents.remove(); // it would name the only heading below it
+else contents.append(...[el("ul", links[""]), links.probe.length > 0 && el("ul.probes", el("li.soft", "Probes:"), links.probe)].filter(Boolean));
 document.getElementById("end").append(...footer(page));
 drawWhenNear(document);

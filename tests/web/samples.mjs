@@ -43,6 +43,13 @@ export const fleet = {
   doubtful: [{ file: "h1.json", key: "cache.levels", unit: "count", value: 2, median: 3, ratio: 0.667, p: 0.2, of: 12, kind: 0, doubt: "a count" }],
 };
 
+/** Layers as blackjack-comm writes them: one line fits the near one, two protocols the far one. */
+export const layers = { status: "ok", unit: "", confidence: "high", method: "gaps/1", evidence: [], probe: "comm", value: [
+  { name: "host", latency_us: 23.5, bytes: 32768, pairs: 12, groups: [[0, 1], [2, 3]], curve: [[0, 3, 0], [1, 3.01, 0.00033], [4096, 5.57, 0.735], [32768, 23.5, 1.394], [1048576, 659.9, 1.589]],
+    segments: [{ from_bytes: 0, us: 3, gbs: 1.598 }], switches: [], hockney: { us: 3, gbs: 1.598, error: 0.0039 }, scaling: [[1, 1], [2, 1.11]] },
+  { name: "network", latency_us: 47.2, bytes: 32768, pairs: 4, groups: [[0, 1, 2, 3]], curve: [[0, 6.2, 0], [1, 6.21, 0.00016], [4096, 11.3, 0.361], [49152, 67.7, 0.726], [65536, 65.7, 0.998], [1048576, 886.4, 1.183]],
+    segments: [{ from_bytes: 0, us: 6.21, gbs: 0.799 }, { from_bytes: 65536, us: 10.97, gbs: 1.198 }], switches: [{ after_bytes: 49152, at_bytes: 65536, jump: 0.744 }], hockney: { us: 6.45, gbs: 1.124, error: 0.259 }, scaling: [[1, 1], [2, 1.2], [4, 1.59]] }] };
+
 /** A profile with 256 threads added: 2 chips of 8 groups of 8 cores of 2 threads, one pair in forty measured. */
 export function widen(profile) {
   const split = [[2, 210], [8, 105], [8, 20], [2, 7]];

@@ -8,7 +8,7 @@ const samples = { timings, tuning, diagnosis, fleet };
 const listed = (object, keys) => keys.map((key) => object[key]);
 const cases = {
   timings: { plots: { timings: 6, "timings-contexts": 3, "timings-pairs": 3 }, numbers: ({ timings, pairs }) => [...timings.map(({ time_ns: { value } }) => value), ...pairs.map(({ ratio: { value } }) => value)] },
-  tuning: { plots: { "tuning-warm": 15, "tuning-cold": 15, "tuning-figure-12": 5 }, numbers: ({ results, inputs, search }) => [...search.sizes.flatMap(({ n, chosen_gflops: chosen, best, chosen_by_best: share }) => [n, chosen, best.gflops, share]), ...["", "_cold"].flatMap((context) => results.flatMap((result) => [...listed(result[`own${context}`], ["2012", "general", "fixed", "plain"]), result[`against${context}`].OpenBLAS])), ...Object.values(inputs)] },
+  tuning: { plots: { "tuning-warm": 15, "tuning-cold": 15, "tuning-figure-12": 5 }, numbers: ({ results, inputs, search, figure_12: figure }) => [figure.model_size, figure.knee, ...search.sizes.flatMap(({ n, chosen_gflops: chosen, best, chosen_by_best: share }) => [n, chosen, best.gflops, share]), ...["", "_cold"].flatMap((context) => results.flatMap((result) => [...listed(result[`own${context}`], ["2012", "general", "fixed", "plain"]), result[`against${context}`].OpenBLAS])), ...Object.values(inputs)] },
   diagnosis: { plots: { densities: 9, "sensitivity-cache": 3, "sensitivity-memory": 4, closure: 6, "diagnosis-roofline": 4 },
     numbers: ({ densities, cross_talk: talk }) => [...[...densities, ...densities].flatMap(({ seconds, efficiency, row_hits: hits }) => [seconds.value, efficiency.value, hits]), ...["walk", "lines", "scattered"].flatMap((key) => listed(talk[key], ["cache", "bandwidth", "dram_rows", "copies"]))] },
   fleet: { plots: { fleet: 2 }, numbers: ({ outliers, doubtful }) => [...outliers, ...doubtful].flatMap(({ value, median }) => [value, median]) },
@@ -25,6 +25,16 @@ for (const [name, { plots: wanted, numbers }] of Object.entries(cases)) {
     await page.close();
   }
 }
+
+// Figure 12 names the model's size and the knee, where they are; a kernel that never slows down for good has none.
+const model = await open(makePage("knee", writeJson("knee.json", tuning)));
+await drawAll(model);
+const labels = await model.evaluate(() => [...document.querySelectorAll("figure[data-chart=tuning-figure-12] svg text")].map(({ textContent }) => textContent).filter((text) => /[a-z] \d/.test(text)));
+assert.deepEqual(labels.sort(), ["knee 64", "model 56"]);
+await model.close();
+const flat = await open(makePage("flat", writeJson("flat.json", { ...tuning, figure_12: { ...tuning.figure_12, knee: null } })));
+assert.equal(await flat.getByText("there is no knee").count(), 1);
+await flat.close();
 
 const small = await open(makePage("small", writeJson("small.json", smallDiagnosis), beside));
 assert.equal((await drawAll(small)).get("diagnosis-roofline")?.marks, 4, "the roofs of the profile: two levels, memory, the program");

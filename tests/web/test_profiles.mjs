@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { close, drawAll, makePage, measure, open, phone, readJson, source, writeJson, zoo } from "./browser.mjs";
-import { widen } from "./samples.mjs";
+import { layers, widen } from "./samples.mjs";
 
 const mostBytes = 450 * 1000; // beside the data
 const mostMs = 2000; // until a profile of 256 threads is painted
@@ -42,6 +42,7 @@ function wantedMarks({ characteristics: answers, curves }) {
   if (value("memory.contention")) wanted.contention = value("memory.contention").levels.reduce((sum, { scaling }) => sum + (scaling ?? []).length, 0);
   if (value("memory.streams")?.length > 0) wanted.streams = value("memory.streams").reduce((sum, { gbs }) => sum + gbs.length, 0);
   if (value("comm.layers")) wanted["messages-time"] = value("comm.layers").reduce((sum, { curve }) => sum + curve.filter(([size]) => size > 0).length, 0);
+  if (value("comm.layers")) wanted["messages-hockney"] = value("comm.layers").reduce((sum, { curve, hockney }) => sum + (hockney?.gbs > 0 ? curve.filter(([size]) => size > 0).length : 0), 0);
   if (value("numa.latency_ns")?.length > 1) wanted["numa.latency_ns"] = value("numa.latency_ns").flat().length;
   return wanted;
 }
@@ -89,6 +90,17 @@ for (let i = 0; i < 3; i++) {
 }
 console.log(`first paint of 256 threads: ${paints.map(Math.round).join(", ")} ms`);
 assert.ok(Math.min(...paints) < mostMs, `first paint after ${Math.min(...paints)} ms`);
+
+// Hockney's line lies over each curve; a file without it has the curves alone.
+for (const [name, drawn] of [["with", layers.value.length], ["without", 0]]) {
+  const changed = { ...readJson(noL3), curves: {}, characteristics: { "comm.layers": { ...layers, value: layers.value.map((layer) => (drawn > 0 ? layer : { ...layer, hockney: undefined })) } } };
+  const file = writeJson(`hockney-${name}.json`, changed);
+  await checkProfile(`hockney-${name}-marks`, file, drawn > 0);
+  const page = await open(makePage(`hockney-${name}`, file));
+  await drawAll(page);
+  for (const plot of ["time", "rate"]) assert.equal(await page.locator(`figure[data-chart=messages-${plot}] .hockney path`).count(), drawn, `${name} Hockney's line: ${plot}`);
+  await page.close();
+}
 
 const two = await open(makePage("two", noL3, multicore));
 assert.equal(await two.locator("section[data-section=compare]").count(), 1);

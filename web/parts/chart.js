@@ -23,17 +23,23 @@ export function logTicks(low, high, width, base) {
   return inside.length > room && base === 10 && decades.length > 1 ? thin(decades, room) : thin(inside, room);
 }
 
+/** Ticks of values: the library leaves out the numbers of fives where more than twenty of 1, 2, 3, ... 10, 20, ... are in the range. */
+export function logValueTicks(low, high) {
+  let within = 0;
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) for (let i = 1; i < 10; i++) within += i * 10 ** power >= low && i * 10 ** power <= high;
+  return logTicks(low, high, within > 20 ? 300 : 525, 10);
+}
+
 /** Ticks where the points are, if they are few and apart. */
 function placesOf(xs) {
   const places = [...new Set(xs)].sort((a, b) => a - b), span = places.at(-1) - places[0];
   return places.length <= 6 && places.every((x, i) => i === 0 || x - places[i - 1] > span / 12) ? places : 6;
 }
 
-/** Log where it spans more than a factor of `span`, and nothing is at or below zero. */
-export function valueAxis(values, label, span = 20) {
-  const positive = values.length > 0 && Math.min(...values) > 0;
-  const log = positive && Math.max(...values) / Math.min(...values) > span;
-  return log ? { type: "log", label, grid: true, ticks: 5, tickFormat: digits } : { label, grid: true, zero: true, nice: true, tickFormat: digits };
+/** Log where it spans more than a factor of `span`, and nothing is at or below zero; its lines are those that have a number. */
+export function valueAxis(values, label, span = 20, zero = true) {
+  const low = least(values), high = most(values), log = values.length > 0 && low > 0 && high / low > span;
+  return log ? { type: "log", label, grid: true, ticks: logValueTicks(low, high), tickFormat: digits } : { label, grid: true, zero, nice: true, tickFormat: digits };
 }
 
 /** {name, title, caption, alt, legend: [[text, colour]], marks: how many data marks there are, ids: the curves that it shows,
@@ -94,14 +100,21 @@ export function later(summary, make) {
 export const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 export const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
-/** The colours of a map, light to dark, and a few of them with their values. */
+/** Sorted values in groups of those that are within a tenth of the one before. */
+function groupsOf(sorted) {
+  return sorted.reduce((groups, value, i) => (i > 0 && value > 0 && value <= sorted[i - 1] * 1.1 ? groups.at(-1).push(value) : groups.push([value]), groups), []);
+}
+
+/** The colours of a map, light to dark, and a few of them with their values: those there are, where they are few. */
 function shades(values) {
   const [low, high] = [least(values), most(values)];
   const log = low > 0 && high / low > 8;
   const scale = { type: log ? "log" : "linear", scheme: "YlGnBu", domain: high > low ? [low, high] : [low, low + 1] };
   const { apply } = Plot.scale({ color: scale });
   const known = [...new Set(values)].sort((a, b) => a - b);
-  const steps = known.length <= 5 ? known : [0, 0.25, 0.5, 0.75, 1].map((share) => (log ? low * (high / low) ** share : low + share * (high - low)));
+  const groups = groupsOf(known), middles = groups.map((group) => group[Math.floor(group.length / 2)]);
+  const few = groups.length <= 6 && groups.every((group) => group.length === 1 || group.at(-1) <= group[0] * 1.5);
+  const steps = few ? middles : [0, 0.25, 0.5, 0.75, 1].map((share) => (log ? low * (high / low) ** share : low + share * (high - low)));
   const part = (value) => (high > low ? (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)) : 0);
   return { scale, key: steps.map((value) => [value, apply(value)]), text: (value) => (part(value) > 0.55 ? "#fff" : "#111") };
 }
@@ -137,6 +150,15 @@ export function thin(list, most) {
 /** A row of plots that share a line where there is room. */
 export const plots = (...figures) => el("div.plots", figures.flat().filter(Boolean));
 
+const headOf = (text) => text.split(" ")[0];
+
+/** "L1 size, capacity": what begins alike says so once; "L1" alone where there is little room. */
+function joined([first, ...rest], brief) {
+  const head = headOf(first);
+  if (brief && rest.length > 0 && rest.every((text) => headOf(text) === head)) return head;
+  return [first, ...rest.map((text) => (text.startsWith(`${head} `) ? text.slice(head.length + 1) : text))].join(", ");
+}
+
 /** Labels of upright rules {value, text}, above the frame. What stands at the same place has one. */
 export function ruleLabels(rules, width, low, high, log) {
   const labels = spread(rules, width, low, high, log);
@@ -146,21 +168,27 @@ export function ruleLabels(rules, width, low, high, log) {
 
 /** One that would stand on its neighbour begins at its line instead, one that would leave the page ends there; else it is left out. */
 function spread(rules, width, low, high, log) {
-  const scale = log ? Math.log : Number, labels = new Map(), frame = width - 86;
-  for (const { value, text } of rules) labels.set(value, [...new Set([...(labels.get(value) ?? []), text])]);
+  const scale = log ? Math.log : Number, labels = [], frame = width - 86;
+  const place = (value) => ((scale(value) - scale(low)) / (scale(high) - scale(low) || 1)) * frame;
+  for (const { value, text } of rules.filter(({ text }) => text).sort((a, b) => a.value - b.value)) {
+    const before = labels.at(-1);
+    // What belongs together may be farther apart than what only stands too near.
+    if (before && place(value) - place(before.value) < (headOf(before.texts.at(-1)) === headOf(text) ? 60 : 12)) before.texts.push(text);
+    else labels.push({ value, texts: [text] });
+  }
   let last = -Infinity;
-  return [...labels].filter(([, texts]) => texts.join("") !== "").sort(([a], [b]) => a - b).map(([value, texts]) => {
-    const text = texts.join(", "), long = text.length * 7.2, at = ((scale(value) - scale(low)) / (scale(high) - scale(low) || 1)) * frame;
+  return labels.map(({ value, texts }) => {
+    const text = joined([...new Set(texts)], width < 600), long = text.length * 7.2, at = place(value);
     const places = [["middle", at - long / 2], ["start", at - 2], ["end", at + 24 - long]];
     const found = places.find(([, from]) => from >= last && from + long <= frame + 30);
-    if (found) last = found[1] + long + 4;
+    if (found) last = found[1] + long + 7;
     return { value, text, anchor: found?.[0] };
   }).filter(({ anchor }) => anchor);
 }
 
 /** Lines through points, with intervals where they have them: rows {x, y, low, high, series}; rules {at, text}, upright or,
  *  where they have `level`, flat. Colours by order of the series; dashed(series) is drawn so. */
-export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], log = null, size = false, span = 20, ids = [], tip = (d) => `${d.series}\n${digits(d.x)}: ${digits(d.y)}`, extra = [], dashed = () => false }) {
+export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], log = null, size = false, span = 20, zero = true, ids = [], tip = (d) => `${d.series}\n${digits(d.x)}: ${digits(d.y)}`, extra = [], dashed = () => false }) {
   const names = [...new Set(rows.map(({ series }) => series))];
   const colour = ({ series }) => colours[names.indexOf(series) % colours.length];
   const xs = rows.map((row) => row.x), ys = rows.flatMap((row) => [row.y, row.low ?? row.y, row.high ?? row.y]);
@@ -172,9 +200,8 @@ export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], l
     options: (width) => ({
       marginTop: upright.some(({ text }) => text) ? 46 : 30, marginRight: 30,
       x: size ? sizeAxis(xs, `${x} →`, width) : { type: isLog ? "log" : "linear", base: isLog ? base : undefined, label: `${x} →`, ticks: isLog ? logTicks(least(xs), most(xs), width, base) : placesOf(xs), tickFormat: digits },
-      y: valueAxis([...ys, ...flat.map(({ level }) => level)], `↑ ${y}`, span),
+      y: valueAxis([...ys, ...flat.map(({ level }) => level)], `↑ ${y}`, span, zero),
       marks: [
-        ...extra,
         Plot.ruleX(upright, { x: "at", stroke: "currentColor", strokeOpacity: 0.55, strokeDasharray: "5,3" }),
         ...ruleLabels(upright.map(({ at, text }) => ({ value: at, text })), width, least(xs), most(xs), isLog || size),
         Plot.ruleY(flat, { y: "level", stroke: "currentColor", strokeOpacity: 0.55, strokeDasharray: "5,3" }),
@@ -182,6 +209,7 @@ export function linesPlot({ name, title, caption, alt, rows, x, y, rules = [], l
         Plot.ruleX(ranged, { x: "x", y1: "low", y2: "high", stroke: colour, strokeWidth: 4, strokeOpacity: 0.3 }),
         Plot.line(rows.filter((d) => !dashed(d.series)), { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 1.8 }),
         Plot.line(rows.filter((d) => dashed(d.series)), { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 1.3, strokeDasharray: "4,3" }),
+        ...extra,
         Plot.dot(rows, { x: "x", y: "y", r: rows.length > 300 ? 1.8 : 3, fill: colour, className: "samples" }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: tip, fill: "var(--card)" })),
       ],

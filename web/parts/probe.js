@@ -107,6 +107,9 @@ export function curvePlot({ profile, name, title = null, curves, caption, how = 
   const alt = `${label(first.y)} against ${label(first.x)}, ${dots.length} samples. ${lines.length > 0 ? `From ${digits(lines[0].y)} to ${digits(lines.at(-1).y)} ${first.y.unit ?? ""}. ` : ""}` +
     rules.map(({ text, value, claimed }) => `${text}: ${quantity(value, unit)}${typeof claimed === "number" ? `, claimed ${quantity(claimed, unit)}` : ""}.`).join(" ");
   const log = isWide(first.x, low, high);
+  // A flat at the top has its name below: above are the names of the answers.
+  const [floor, top] = [least(ys), most(ys)], scale = floor > 0 && top / floor > 20 ? Math.log : Number, from = scale === Number ? 0 : scale(floor);
+  const isTop = ({ level }) => scale(level) > from + 0.9 * (scale(top) - from);
   return chart({ name, title, caption, alt, ids: drawn.map(({ id }) => id), marks: dots.length, legend: clusters ? clusters.legend : texts.map((text, i) => [text, colours[i % colours.length]]),
     options: (width) => ({
       marginTop: rules.length > 0 ? 46 : 30, marginRight: 30,
@@ -120,8 +123,8 @@ export function curvePlot({ profile, name, title = null, curves, caption, how = 
         Plot.dot(dots, { x: "x", y: "y", r: dots.length > 800 ? 1.5 : 2.2, fill: colour, fillOpacity: clusters ? 0.8 : 0.45, className: "samples" }),
         Plot.line(lines, { x: "x", y: "y", z: "series", stroke: clusters ? "var(--soft)" : colour, strokeWidth: clusters ? 0.8 : 1.8 }),
         // The curve begins on the lowest level, at the left.
-        ...[["right", -5], ["left", 5]].map(([frameAnchor, dx]) => Plot.text(flats.filter((_, i) => (i === 0) === (frameAnchor === "right")),
-          { y: "level", text: "text", frameAnchor, dx, dy: -3, lineAnchor: "bottom", fill: "var(--soft)", stroke: "var(--ground)", strokeWidth: 4 })),
+        ...[["right", -5, false], ["left", 5, false], ["left", 5, true]].map(([frameAnchor, dx, below]) => Plot.text(flats.filter((flat, i) => (i === 0) === (frameAnchor === "right") && (i > 0 && isTop(flat)) === below),
+          { y: "level", text: "text", frameAnchor, dx, dy: below ? 3 : -3, lineAnchor: below ? "top" : "bottom", fill: "var(--soft)", stroke: "var(--ground)", strokeWidth: 4 })),
         ...ruleLabels(rules, width, low, high, log),
         Plot.tip(lines, Plot.pointer({ x: "x", y: "y", title: (d) => `${d.series}\n${isSize ? bytes(d.x) : digits(d.x)}: ${digits(d.y)} ${first.y.unit ?? ""}`, fill: "var(--card)" })),
       ],

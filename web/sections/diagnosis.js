@@ -15,6 +15,7 @@ const verdicts = {
   undetermined: "What it collides with could not be told.",
 };
 const names = { cache: "cache", bandwidth: "bandwidth", dram_rows: "rows of memory", other: "anything else", copies: "copies of the program", none: "nothing", undetermined: "undetermined" };
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 const isNumber = (value) => typeof value === "number";
 const number = (value, text = digits(value)) => ({ cell: isNumber(value) ? el("data", { value: String(value) }, text) : "–", number: true });
 /** Points [pressure, slowdown, low, high] of one resource. */
@@ -24,8 +25,8 @@ const rowsOf = (sensitivity, keys) => keys.flatMap((key) => pointsOf(sensitivity
 function verdictCard({ resource, confidence, reason } = {}, support = null) {
   if (resource === undefined) return null;
   const shares = Object.entries(support ?? {}).filter(([, share]) => share > 0).sort(([, a], [, b]) => b - a);
-  return el("div.card.do", el("h3", "Verdict: ", names[resource] ?? String(resource), " ", badge({ status: "ok", confidence })), el("p", verdicts[resource] ?? ""), reason && el("p.soft", String(reason)),
-    shares.length > 0 && el("p.soft", `When rounds are drawn anew: ${shares.map(([key, share]) => `${names[key] ?? key} in ${digits(Number((100 * share).toPrecision(3)))}%`).join(", ")}.`));
+  return el("div.card.do", el("h3", "Verdict: ", names[resource] ?? String(resource), " ", badge({ status: "ok", confidence })), el("p", verdicts[resource] ?? ""), reason && el("p.soft", sentence(String(reason))),
+    shares.length > 0 && el("p.soft", `When rounds are drawn anew: ${shares.map(([key, share]) => `${names[key] ?? key} in ${share < 0.01 ? "less than 1" : digits(Math.round(100 * share))}%`).join(", ")}.`));
 }
 
 /** Densities of the program, or of one of its variants. */
@@ -42,7 +43,7 @@ function densityPlot(rows, strong) {
 }
 
 function slowdownPlot(name, title, rows, x, say, more) {
-  return rows.length > 0 && linesPlot({ name, title, rows, x, y: "times slower", span: 20, rules: [{ level: 1, text: "" }], ...more, tip: (d) => `${d.series}, ${say(d.x)}\n${digits(d.y)} times slower`,
+  return rows.length > 0 && linesPlot({ name, title, rows, x, y: "times slower", span: 20, zero: false, rules: [{ level: 1, text: "" }], ...more, tip: (d) => `${d.series}, ${say(d.x)}\n${digits(d.y)} times slower`,
     alt: `${title}: ${rows.map(({ series, x: at, y }) => `${series} at ${say(at)}: ${digits(y)} times slower`).join("; ")}.` });
 }
 
@@ -52,7 +53,7 @@ function sensitivityPlots(sensitivity) {
   return [slowdownPlot("sensitivity-cache", "Beside walks through the cache", cache, size ? "bytes that others walk through" : "pressure", size ? bytes : digits,
     { size, log: size, caption: "How much slower one copy gets beside others that go through that much of the shared cache, against others that only compute." }),
   slowdownPlot("sensitivity-memory", "Beside streams from memory", memory, "GB/s that others move", (x) => `${digits(x)} GB/s`,
-    { log: false, caption: "The same beside others that read sequential lines (bandwidth) or lines scattered over many rows. Where the two differ at the same rate, rows are what it needs." })];
+    { log: false, caption: "The same beside others that read lines in order (bandwidth), and what it adds that the lines are scattered over many rows of the memory. Where that rises above 1 rows are what it needs." })];
 }
 
 /** What the slowdown at full density is made of, as factors. */
@@ -60,7 +61,7 @@ function closurePlot(closure) {
   const parts = ["cache", "bandwidth", "dram_rows", "other"].map((key) => ({ text: names[key], value: closure?.parts?.[key] })).filter(({ value }) => value > 0);
   const rows = [{ text: "measured", value: closure?.measured, bold: true }, ...parts, { text: "all parts together", value: closure?.predicted, bold: true }].filter(({ value }) => value > 0);
   return parts.length > 0 && answerBars({ name: "closure", title: "What the slowdown is made of", rows, label: "times slower at full density",
-    caption: `Factors by which each resource slows it down when all cpus work; together they should give what was measured${closure.residual > 0 ? ` (they are ${digits(Math.abs(100 * (closure.residual - 1)))}% off)` : ""}.`,
+    caption: `Factors by which each resource slows it down when all cpus work; together they should give what was measured${closure.residual > 0 ? ` (they are ${digits(Number((100 * Math.abs(closure.residual - 1)).toPrecision(2)))}% off)` : ""}.`,
     alt: `Slowdown at full density: ${rows.map(({ text, value }) => `${text} ${digits(value)} times`).join("; ")}.` });
 }
 

@@ -51,12 +51,25 @@ function levelCard(profile, level) {
     el("span.todo", unsure ? "Do not tune for it: it moves." : `Block at or below ${bytes(answer.interval?.[0] ?? answer.value)}.`));
 }
 
+/** The size at which half of a small message's time is latency, and what many at once cost. */
+function messageAdvice(layer) {
+  const first = Array.isArray(layer?.segments) ? layer.segments[0] : null;
+  if (!(first?.us > 0 && first.gbs > 0)) return null;
+  const [pairs, factor] = Array.isArray(layer.scaling) ? layer.scaling.at(-1) ?? [] : [];
+  return `Messages, ${layer.name ?? "layer"}: ${digits(first.us)} us before the first byte; below ${bytes(first.us * first.gbs * 1000)} that is more than half of the time, so join small ones.${factor > 1.2 ? ` ${digits(pairs)} pairs at once take ${digits(factor)} times as long as one.` : ""}`;
+}
+
 /** What the program itself advises, but for the levels that have a card, and where threads and data belong. */
 function advice(profile) {
   const lines = profile.headline.filter((line) => !profile.answer(`cache.${/^(L\d) /.exec(line)?.[1]}.size_bytes`));
   const tree = profile.answer("topology.tree")?.value;
   if (tree?.children?.length > 1 && !lines.some((line) => line.startsWith("Threads: put")))
     lines.push(`Placement: threads that talk to each other belong together in one of ${plural(tree.children.length, "group")}; it takes ${digits(tree.latency_ns)} ns across them.`);
+  const layers = profile.answer("comm.layers")?.value;
+  if (Array.isArray(layers) && layers.length > 0) {
+    if (profile.levels().length === 0) lines.splice(0, lines.length, ...lines.filter((line) => !line.startsWith("Caches and memory: not")));
+    lines.push(...layers.map(messageAdvice).filter(Boolean));
+  }
   const nodes = profile.answer("numa.nodes")?.value;
   if (Array.isArray(nodes) && nodes.length > 1) lines.push(`Data: memory has ${plural(nodes.length, "node")}; let each thread touch its own data first.`);
   const streams = profile.answer("memory.streams")?.value;

@@ -1,6 +1,6 @@
 // The roofline (Williams, Waterman, Patterson 2009) of one core: what a kernel can reach, by how much it computes for each byte.
 import * as Plot from "@observablehq/plot";
-import { chart, colours, logTicks } from "../parts/chart.js";
+import { chart, colours, least, logTicks, logValueTicks } from "../parts/chart.js";
 import { el } from "../parts/dom.js";
 import { digits } from "../parts/format.js";
 
@@ -36,7 +36,7 @@ export function rooflinePlot({ name, title = null, peak, roofs, points = [] }) {
   return chart({ name, title, isKeyed: true, marks: corners.length + points.length, legend: roofs.map(({ text, gbs }, i) => [`${text}: ${digits(gbs)} GB/s`, colours[i % colours.length]]),
     caption: `Under the sloping lines a kernel waits for data, under the flat one it computes: ${digits(peak.gflops)} Gflop/s (${peak.text}). Dots are the corners: the flops a byte from which on that level no longer matters.${points.length > 0 ? " The large dots are the program." : ""}`,
     alt: `Roofline of one core. Peak ${digits(peak.gflops)} Gflop/s. ${roofs.map(({ text, gbs }) => `${text}: ${digits(gbs)} GB/s, enough from ${digits(peak.gflops / gbs)} flops a byte on.`).join(" ")}${points.map(({ text, gflops, intensity }) => ` Program, ${text}: ${digits(gflops)} Gflop/s at ${digits(intensity)} flops a byte.`).join("")}`,
-    options: (width) => ({ marginTop: 30, marginRight: 20, x: { type: "log", base: 2, domain: [low, high], label: "flops for each byte →", ticks: logTicks(low, high, width, 2), tickFormat: digits, grid: true }, y: { type: "log", label: "↑ Gflop/s", ticks: 5, tickFormat: digits, grid: true },
+    options: (width) => ({ marginTop: 30, marginRight: 20, x: { type: "log", base: 2, domain: [low, high], label: "flops for each byte →", ticks: logTicks(low, high, width, 2), tickFormat: digits, grid: true }, y: { type: "log", label: "↑ Gflop/s", ticks: logValueTicks(least(lines.map(({ y }) => y)), peak.gflops), tickFormat: digits, grid: true },
       marks: [Plot.line(lines, { x: "x", y: "y", z: "series", stroke: colour, strokeWidth: 2 }),
         Plot.text([{ x: high, y: peak.gflops, text: `${digits(peak.gflops)} Gflop/s` }], { x: "x", y: "y", text: "text", textAnchor: "end", lineAnchor: "bottom", dy: -6, fill: "currentColor", fontWeight: 600 }),
         Plot.dot(corners, { x: "x", y: "y", r: 4, fill: colour, className: "samples" }),

@@ -14,7 +14,7 @@ const listed = (rows, unit) => rows.slice(0, 40).map(({ series, x, y }) => `${se
 
 function timePlot(timings) {
   const rows = timings.filter(({ time_ns: time, n }) => time?.value > 0 && n > 0)
-    .map(({ kernel, n, context, time_ns: time }) => ({ x: n, y: time.value / n, low: (time.interval?.[0] ?? time.value) / n, high: (time.interval?.[1] ?? time.value) / n, series: `${short(kernel)}, ${context}` }));
+    .map(({ kernel, n, context, time_ns: time }) => ({ x: n, y: time.value / n, low: Math.max(0, time.interval?.[0] ?? time.value) / n, high: (time.interval?.[1] ?? time.value) / n, series: `${short(kernel)}, ${context}` }));
   return rows.length > 0 && linesPlot({ name: "timings", title: "Time of a call for each n", rows, x: "n", y: "ns for each n", span: 8,
     caption: "Time of one call divided by n, with its 95% interval: flat where the kernel scales, a step where its operands leave a cache.",
     alt: `Time of a call divided by n: ${listed(rows, "ns")}.` });
@@ -42,8 +42,8 @@ function draw(content) {
   const timings = listOf(content.timings), pairs = listOf(content.pairs);
   return [el("p.soft", `${plural(timings.length, "timing")}, by ${String(content.clock)}.`), plots(timePlot(timings), contextPlot(timings), ratioPlot(pairs)),
     table("Timings", ["kernel", { text: "n", number: true }, "context", { text: "time", number: true }, { text: "95% interval", number: true }, "confidence", "remark"],
-      timings.map(({ kernel, n, context, time_ns: time, remark, residency }) => [short(kernel), number(digits(n)), String(context), number(value(time)), number(interval(time)), badge(time ?? {}),
-        { cell: [time?.reason, remark, residency && `witness of ${residency.asked}: ${digits(residency.seen_ns)} ns for ${digits(residency.expected_ns)} ns`].filter(Boolean).join("; "), class: "why" }])),
+      timings.map(({ kernel, n, context, time_ns: time, remark, residency }) => [short(kernel), { cell: digits(n), number: true, class: "n" }, String(context), { cell: value(time), number: true, class: "value" }, { cell: interval(time), number: true, class: "interval" }, { cell: badge(time ?? {}), class: "sure" },
+        { cell: [time?.reason, remark, residency && `a line of ${residency.asked} took ${digits(residency.seen_ns)} ns, ${digits(residency.expected_ns)} expected`].filter(Boolean).join("; "), class: "why" }]), () => ({}), "answers timed"),
     pairs.length > 0 && table("Ratios", ["first", "second", { text: "n", number: true }, "context", { text: "ratio", number: true }, { text: "95% interval", number: true }, "confidence"],
       pairs.map(({ a, b, n, context, ratio }) => [short(a), short(b), number(digits(n)), String(context), number(value(ratio)), number(interval(ratio)), badge(ratio ?? {})]))];
 }

@@ -35,7 +35,7 @@ function treePlot(profile, tree) {
   };
   const levels = [...new Set(nodes.map((node) => node.depth))].map((at) => nodes.filter((node) => node.depth === at));
   return [chart({ name: "tree", title: "Locality tree", marks: nodes.length,
-    caption: "Boxes hold cpus; the number is how long a line takes from one cpu in the box to another. What is in a smaller box together is nearer.",
+    caption: `Boxes hold cpus; the number is how long a line takes from one cpu in the box to another. What is in a smaller box together is nearer.${levels.length > 1 ? ` From the large boxes to the small: ${levels.map((list) => digits(list[0].node.latency_ns)).join(", ")} ns.` : ""}`,
     alt: `Locality tree of ${plural(order.length, "cpu")}. ${levels.map((list) => `${plural(list.length, "group")} of ${list[0].node.cpus.length}, ${digits(list[0].node.latency_ns)} ns inside`).join("; ")}.`,
     options: (width) => ({ height: 34 * depth + (each(width) > 13 ? 26 : 8), marginLeft: 12, marginRight: 12, marginTop: 4, marginBottom: 4,
       x: { axis: null, domain: [0, order.length] }, y: { axis: null, domain: [0, depth + (each(width) > 13 ? 0.7 : 0)], reverse: true },

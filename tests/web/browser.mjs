@@ -71,6 +71,13 @@ export async function open(path, more = {}) {
     const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(width <= 0, `${path} is ${width} pixels wider than the window`);
   };
+  /** Nothing may stand beyond the edge of the paper, where nobody can scroll. */
+  page.checkPaper = async () => {
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 690, height: 970 });
+    const wide = await page.evaluate(() => [...document.querySelectorAll("table, figure, p, h1, h2, h3")].filter((part) => part.checkVisibility() && part.getBoundingClientRect().right > innerWidth + 1).map((part) => `${part.tagName} ${part.textContent.slice(0, 60)}`));
+    assert.deepEqual(wide, [], `${path} on paper`);
+  };
   await page.check();
   return page;
 }

@@ -22,6 +22,7 @@ for (const [name, { plots: wanted, numbers }] of Object.entries(cases)) {
     assert.deepEqual(await numbersIn(page, `section[data-section=${name}]`), numbers(samples[name]), name);
     for (const [plot, marks] of Object.entries(wanted)) assert.equal(plots.get(plot)?.marks, marks, `${name}: ${plot}`);
     await page.check();
+    await page.checkPaper();
     await page.close();
   }
 }

@@ -54,6 +54,7 @@ async function checkProfile(name, file, onPhone = false) {
   const plots = await drawAll(page);
   for (const [plot, marks] of Object.entries(wantedMarks(profile))) if (marks > 0) assert.equal(plots.get(plot)?.marks, marks, `${name}: marks of ${plot}`);
   await page.check();
+  await page.checkPaper();
   await page.close();
   if (!onPhone) return;
   const small = await open(html, { ...phone, colorScheme: "dark" });

@@ -235,6 +235,8 @@ static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, 
             against[s.measuring.against_count++] = arguments->given[i].value;
         }
     s.measuring.against = against;
+    if (out != NULL)
+        BJ_TRY(bj_tune_check_folder(out, &tuning->job, bj_cli_is_given(arguments, "force"), error));
     BJ_TRY(bj_tune_ask_target(&build, &target, error));
     BJ_TRY(read_profile(arguments->operand_count > 1 ? arguments->operands[1] : NULL, tuning, type, &target,
                         &s.measuring.caches, error));
@@ -278,6 +280,7 @@ static int run(const bj_cli_arguments *arguments) {
 
 static const bj_cli_option options[] = {
     {"output", 'o', "FOLDER", "write the kernels there, with header, check program and Makefile"},
+    {"force", 0, NULL, "replace files of these names that are there and were not written by tune"},
     {"type", 0, "double|float", "of the elements (default double)"},
     {"cc", 0, "COMMAND", "compiler and its flags (default '" COMPILER "')"},
     {"against", 0, "LIBRARY.so", "a library with CBLAS to compare with, besides those that are found; may be repeated"},
@@ -290,7 +293,7 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_tune = {
     .name = "tune",
-    .synopsis = "gemm|schur [PROFILE] [-o FOLDER] [--type double|float] [--cc COMMAND]\n"
+    .synopsis = "gemm|schur [PROFILE] [-o FOLDER] [--force] [--type double|float] [--cc COMMAND]\n"
                 "[--against LIBRARY.so]... [--sizes LIST] [--search] [--json] [--quiet]",
     .summary = "From a profile to a fast matrix kernel, without search",
     .details = "gemm is C += A*B, schur is C -= A*B. A model turns the measured answers into blocks, each with its\n"

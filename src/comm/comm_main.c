@@ -181,7 +181,15 @@ static int conclude(session *session, bj_status status, bj_error *error) {
 static int measure(session *session) {
     bj_error error = {""};
     bj_cli_progress progress;
-    bj_status status = prepare_profile(session, &error);
+    bj_status status = BJ_OK;
+    /* Else a profile without an answer would stand where others look for theirs. */
+    if (session->machine->facts.rank_count < 2)
+        status = bj_base_set_error(&error, BJ_ERR_USAGE, "%s",
+                                   session->machine->facts.simulated
+                                       ? "this machine has no ranks: its file needs 'messages', as sim:finis_terrae has"
+                                       : "a message needs two ranks: mpirun -n 2 blackjack-comm, or srun");
+    if (status == BJ_OK)
+        status = prepare_profile(session, &error);
     if (status == BJ_OK)
         status = keep_warnings(session, &error);
     if (status != BJ_OK)

@@ -125,7 +125,8 @@ static bj_verdict judge(const bj_diagnose_closure *closure) {
     /* Nothing can account for more than was lost. */
     const double parts[4] = {fmin(closure->parts[BJ_RESOURCE_CACHE], closure->loss),
                              fmin(closure->parts[BJ_RESOURCE_BANDWIDTH], closure->loss),
-                             fmin(closure->parts[BJ_RESOURCE_ROWS], closure->loss), closure->other};
+                             fmin(closure->parts[BJ_RESOURCE_ROWS], closure->loss),
+                             fmin(closure->other, closure->loss + closure->other)};
     size_t leads = 0;
     double second = fabs(closure->residual);
     /* Measured, not predicted: nothing needs to explain it. */

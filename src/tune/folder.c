@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/output.h"
 #include "base/text_stream.h"
+
+/* The first words of a Makefile of ours, by which a folder is known again. */
+#define MAKE_HEAD "# Written by blackjack tune."
 
 void bj_tune_name_kernel(const bj_tune_job *job, size_t n, char name[BJ_TUNE_NAME_ROOM]) {
     if (n > 0)
@@ -137,7 +141,8 @@ static void write_check_file(FILE *out, const bj_tune_job *job) {
 static void write_makefile(FILE *out, const bj_tune_job *job, const char *compiler) {
     const char *flags = strchr(compiler, ' ');
     fprintf(out,
-            "# Written by blackjack tune. make: lib%s.a; make check: compares it with a plain loop.\n"
+            MAKE_HEAD
+            " make: lib%s.a; make check: compares it with a plain loop.\n"
             "CC = %.*s\nCFLAGS = %s\n\nlib%s.a: %s.o %s_fixed.o\n\t$(AR) rcs $@ $^\n\n%%.o: %%.c %s.h\n"
             "\t$(CC) $(CFLAGS) -fPIC -c $< -o $@\n\ncheck: check.c lib%s.a\n\t$(CC) $(CFLAGS) check.c lib%s.a -lm -o "
             "check_%s\n"
@@ -174,16 +179,53 @@ static bj_status write_one(const char *folder, const char *file, file_kind kind,
     return status;
 }
 
-bj_status bj_tune_write_folder(const char *folder, const bj_tune_job *job, const char *compiler, bj_error *error) {
-    char general[BJ_TUNE_NAME_ROOM], fixed[BJ_TUNE_NAME_ROOM], header[BJ_TUNE_NAME_ROOM];
+enum { FILES = 5 };
+
+/* In the order of file_kind. */
+static void name_files(const bj_tune_job *job, char names[FILES][BJ_TUNE_NAME_ROOM]) {
+    snprintf(names[FILE_GENERAL], BJ_TUNE_NAME_ROOM, "%.15s.c", job->name);
+    snprintf(names[FILE_FIXED], BJ_TUNE_NAME_ROOM, "%.15s_fixed.c", job->name);
+    snprintf(names[FILE_HEADER], BJ_TUNE_NAME_ROOM, "%.15s.h", job->name);
+    snprintf(names[FILE_CHECK], BJ_TUNE_NAME_ROOM, "check.c");
+    snprintf(names[FILE_MAKE], BJ_TUNE_NAME_ROOM, "Makefile");
+}
+
+static bj_status make_folder(const char *folder, bj_error *error) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return bj_base_set_error(error, BJ_ERR_IO, "%.200s: %s", folder, strerror(errno));
-    snprintf(general, sizeof general, "%.15s.c", job->name);
-    snprintf(fixed, sizeof fixed, "%.15s_fixed.c", job->name);
-    snprintf(header, sizeof header, "%.15s.h", job->name);
-    BJ_TRY(write_one(folder, general, FILE_GENERAL, job, compiler, error));
-    BJ_TRY(write_one(folder, fixed, FILE_FIXED, job, compiler, error));
-    BJ_TRY(write_one(folder, header, FILE_HEADER, job, compiler, error));
-    BJ_TRY(write_one(folder, "check.c", FILE_CHECK, job, compiler, error));
-    return write_one(folder, "Makefile", FILE_MAKE, job, compiler, error);
+    return BJ_OK;
+}
+
+static bool is_ours(const char *makefile) {
+    char head[sizeof MAKE_HEAD] = "";
+    FILE *file = fopen(makefile, "re");
+    size_t got = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    return got == sizeof head - 1 && strcmp(head, MAKE_HEAD) == 0;
+}
+
+bj_status bj_tune_check_folder(const char *folder, const bj_tune_job *job, bool replace, bj_error *error) {
+    char names[FILES][BJ_TUNE_NAME_ROOM], path[PATH_MAX];
+    BJ_TRY(make_folder(folder, error));
+    if (access(folder, W_OK | X_OK) != 0)
+        return bj_base_set_error(error, BJ_ERR_PERMISSION, "%.200s: %s", folder, strerror(errno));
+    name_files(job, names);
+    snprintf(path, sizeof path, "%s/%s", folder, names[FILE_MAKE]);
+    bool may = replace || is_ours(path);
+    for (size_t i = 0; i < FILES && !may; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (access(path, F_OK) == 0)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; --force replaces it", path);
+    }
+    return BJ_OK;
+}
+
+bj_status bj_tune_write_folder(const char *folder, const bj_tune_job *job, const char *compiler, bj_error *error) {
+    char names[FILES][BJ_TUNE_NAME_ROOM];
+    BJ_TRY(make_folder(folder, error));
+    name_files(job, names);
+    for (size_t i = 0; i < FILES; i++)
+        BJ_TRY(write_one(folder, names[i], (file_kind)i, job, compiler, error));
+    return BJ_OK;
 }

@@ -25,6 +25,10 @@ void bj_tune_write_general_file(FILE *out, const bj_tune_job *job, bj_tune_purpo
 void bj_tune_write_fixed_file(FILE *out, const bj_tune_job *job, bj_tune_purpose purpose);
 /* The kernel of 2012 and a plain triple loop: NAME_2012_timed and NAME_plain_timed. */
 void bj_tune_write_rivals_file(FILE *out, const bj_tune_job *job);
+/* Before anything is timed: makes the folder, unless it is there, and refuses one whose files of these names are not of
+ * ours (by its Makefile), unless they may be replaced. BJ_ERR_USAGE says which. */
+bj_status bj_tune_check_folder(const char *folder, const bj_tune_job *job, bool replace,
+                               bj_error *error) BJ_WARN_UNUSED;
 /* NAME.c, NAME_fixed.c, NAME.h, check.c and a Makefile into a folder, which is made. */
 bj_status bj_tune_write_folder(const char *folder, const bj_tune_job *job, const char *compiler,
                                bj_error *error) BJ_WARN_UNUSED;

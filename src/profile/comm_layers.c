@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json_read.h"
+#include "base/memory.h"
 #include "profile/cpu_json.h"
 
 static const char key[] = "comm.layers";
@@ -33,7 +34,7 @@ static bj_status take_series(const json_t *points, bj_comm_series *series, bj_er
     series->x = calloc(count + 1, sizeof *series->x);
     series->y = calloc(count + 1, sizeof *series->y);
     if (series->x == NULL || series->y == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a curve of %zu points", count);
+        return bj_base_lack_memory(error, "no memory for a curve of %zu points", count);
     for (size_t i = 0; i < count; i++) {
         const json_t *x = json_array_get(json_array_get(points, i), 0),
                      *y = json_array_get(json_array_get(points, i), 1);
@@ -94,7 +95,7 @@ bj_status bj_profile_read_comm_layers(const char *json, bj_comm_layers *layers, 
         status =
             bj_base_set_error(error, BJ_ERR_INPUT, "%s: expected a list of 1 to %u layers", key, BJ_COMM_LAYERS_MOST);
     else if ((layers->items = calloc(count, sizeof *layers->items)) == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu layers", count);
+        status = bj_base_lack_memory(error, "no memory for %zu layers", count);
     for (size_t i = 0; i < count && status == BJ_OK; i++)
         status = take_layer(json_array_get(value, i), &layers->items[layers->count++], error);
     json_decref(value);
@@ -118,7 +119,7 @@ bj_status bj_profile_read_comm_ranks(const char *json, bj_rank_places *ranks, bj
     *ranks = (bj_rank_places){.hosts = calloc(count + 1, sizeof(int)), .cpus = calloc(count + 1, sizeof(int))};
     bool makes_sense = count > 0 && json_array_size(cpus) == count;
     bj_status status = ranks->hosts == NULL || ranks->cpus == NULL
-                           ? bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu ranks", count)
+                           ? bj_base_lack_memory(error, "no memory for %zu ranks", count)
                            : BJ_OK;
     for (size_t i = 0; i < count && makes_sense && status == BJ_OK; i++) {
         json_int_t host = json_integer_value(json_array_get(hosts, i));

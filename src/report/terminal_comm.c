@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "profile/comm_advice.h"
 #include "profile/comm_layers.h"
 #include "report/cpu_text.h"
@@ -82,7 +83,10 @@ void bj_report_print_advice(FILE *out, const bj_profile *profile, const bj_termi
     enum { INDENT = 2 };
     const place place = {out, style, INDENT};
     bj_strings advice = {0};
-    if (bj_profile_advise(profile, is_sure, &advice, NULL) == BJ_OK && advice.count > 0) {
+    bj_status status = bj_profile_advise(profile, is_sure, &advice, NULL);
+    if (status == BJ_ERR_RESOURCE)
+        bj_base_note_no_memory();
+    if (status == BJ_OK && advice.count > 0) {
         bj_report_print_text(out, style, BJ_INK_STRONG, "advice", 0);
         putc('\n', out);
         for (size_t i = 0; i < advice.count; i++)

@@ -135,6 +135,7 @@ static bj_status verify(session *session, bj_error *error) {
                                  .seed = session->seed,
                                  .is_stopped = bj_cli_is_stopped};
     bj_cli_catch_signals();
+    bj_cli_end_soon("blackjack: interrupted\n");
     bj_status status = bj_verify_run(&request, &session->verification, error);
     bj_cli_release_signals();
     return status == BJ_OK ? print(session, error) : status;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "platform/cpu.h"
 
 /* Reading is parsing, a millisecond a file. More threads than this wait for the one that takes what they read; of a
@@ -55,6 +56,13 @@ typedef struct {
     size_t count, first, step;
 } share;
 
+/* That memory ran out is noted by thread, and nobody can ask this one once it has ended. */
+static void read_one(reading *file) {
+    file->status = bj_profile_read_answers(file->path, &file->profile, &file->error);
+    if (bj_base_take_no_memory() && file->status != BJ_ERR_RESOURCE)
+        file->status = bj_base_set_error(&file->error, BJ_ERR_RESOURCE, "%.200s: no memory to read it", file->path);
+}
+
 static void *read_share(void *argument) {
     const share *part = argument;
     for (size_t i = part->first; i < part->count; i += part->step) {
@@ -62,7 +70,7 @@ static void *read_share(void *argument) {
         if (file->path == NULL)
             file->status = bj_base_set_error(&file->error, BJ_ERR_RESOURCE, "no memory for a path");
         else
-            file->status = bj_profile_read_answers(file->path, &file->profile, &file->error);
+            read_one(file);
     }
     return NULL;
 }

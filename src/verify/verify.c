@@ -11,7 +11,7 @@
 #include "runner/runner.h"
 #include "verify/verify_parts.h"
 
-/* Of all parts together: each in turn may go on for as many as a look may have. */
+/* Of all parts together: each in turn may go on for as many rounds as a number may have. */
 enum { ROUNDS_MOST = BJ_VERIFY_PARTS * BJ_VERIFY_ROUNDS_MOST };
 
 typedef struct {
@@ -165,8 +165,8 @@ static bool is_part_open(const run_state *state, bj_verify_part part) {
     return open && !state->parts[part].is_over;
 }
 
-/* After a first round it is known what one costs: what finds no time for a look is given up, the dearest first, so that
- * the others have it. */
+/* After a first round it is known what one costs: what finds no time for a judgement is given up, the dearest first, so
+ * that the others have it. */
 static bj_status drop_what_takes_too_long(run_state *state) {
     for (;;) {
         double sum = 0;

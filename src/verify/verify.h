@@ -79,7 +79,7 @@ void bj_verify_free(bj_verification *verification);
 
 /* How far the new rounds are above the centre, as a logarithm, more is worse; NaN: not measured. */
 double bj_verify_find_shift(const bj_verify_check *check);
-/* The least change that would be found, as a factor above 1, at the first look. */
+/* The least change that would be found, as a factor above 1, at the first judgement. */
 double bj_verify_find_reach(const bj_verification *verification, const bj_verify_check *check);
 /* One line. */
 void bj_verify_print(FILE *out, const bj_verification *verification);

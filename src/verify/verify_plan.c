@@ -30,8 +30,6 @@
 #define CONTRAST_MOST 2.0
 /* A crowd works through two periods of a quota at least: shorter work may fall between its stops. */
 #define CROWD_MS 200.0
-/* Numbers share the chance of a false alarm; while points are chosen, about so many. */
-#define NUMBERS_EXPECTED 12
 enum { LEVELS_MOST = 8 };
 /* What a virtual machine shares with others on its host, the levels beyond the second and memory, moves as they come
  * and go: twenty runs an hour after a baseline of one run met another last level. From so many runs on, the spread
@@ -133,7 +131,7 @@ double bj_verify_find_reach(const bj_verification *verification, const bj_verify
 /* Takes it, unless what it is for would not show. */
 static bj_status add(planning *planning, const bj_verify_check *check, const char *change) {
     bj_verification *verification = planning->verification;
-    double reach = find_reach(&check->reference, NUMBERS_EXPECTED);
+    double reach = find_reach(&check->reference, BJ_VERIFY_NUMBERS_EXPECTED);
     if (!(reach < check->contrast))
         return bj_verify_note(verification, planning->error,
                               "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
@@ -204,7 +202,7 @@ static bool find_walk(planning *planning, const walk_curve *walk, double from, d
         }
         if (!describe(planning, &check, allowance))
             continue;
-        double score = fmin(check.contrast, CONTRAST_MOST) - find_reach(&check.reference, NUMBERS_EXPECTED) -
+        double score = fmin(check.contrast, CONTRAST_MOST) - find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED) -
                        WORTH_OF_OCTAVE * log2(x);
         if (score > best_score) {
             best_score = score;
@@ -274,7 +272,7 @@ static bj_status plan_buffer(planning *planning, double x, const char *place, bo
     for (size_t i = 0; i < count && !(least < BJ_VERIFY_QUARTER); i++) {
         if (!describe_stream(planning, kinds[i], x, place, &check))
             continue;
-        double reach = find_reach(&check.reference, NUMBERS_EXPECTED);
+        double reach = find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED);
         if (reach < least) {
             least = reach;
             best = check;

@@ -7,10 +7,8 @@
 #include "stats/quantile.h"
 #include "stats/student.h"
 
-/* Looks of the baseline at itself; more say nothing more. */
-enum { LOOKS_MOST = 512 };
-/* While one of two references is chosen: as many numbers as a run has, more or less. */
-#define NUMBERS_EXPECTED 12
+/* Triples of the baseline; more say nothing more. */
+enum { TRIPLES_MOST = 512 };
 
 /* The greatest median of a spell. Spells are in one piece each. */
 static double find_worst_spell(const double *values, const unsigned *spells, size_t count, size_t least) {
@@ -39,48 +37,48 @@ static bool describe_units(double *values, const unsigned *spells, size_t count,
     return true;
 }
 
-/* Three rounds of the baseline after one another, of one spell, as verify looks at three of its own. */
-static size_t list_looks(const double *values, const unsigned *spells, size_t count, double *looks,
-                         unsigned *look_spells) {
-    size_t looked = 0;
-    for (size_t i = 0; i + BJ_VERIFY_ROUNDS_LEAST <= count && looked < LOOKS_MOST;) {
+/* Three rounds of the baseline after one another, of one spell, as verify judges three of its own first. */
+static size_t list_triples(const double *values, const unsigned *spells, size_t count, double *triples,
+                           unsigned *triple_spells) {
+    size_t listed = 0;
+    for (size_t i = 0; i + BJ_VERIFY_ROUNDS_LEAST <= count && listed < TRIPLES_MOST;) {
         if (spells[i + BJ_VERIFY_ROUNDS_LEAST - 1] != spells[i]) {
             i++;
             continue;
         }
-        look_spells[looked] = spells[i];
-        looks[looked++] = bj_verify_find_quartile(values + i, BJ_VERIFY_ROUNDS_LEAST);
+        triple_spells[listed] = spells[i];
+        triples[listed++] = bj_verify_find_quartile(values + i, BJ_VERIFY_ROUNDS_LEAST);
         i += BJ_VERIFY_ROUNDS_LEAST;
     }
-    return looked;
+    return listed;
 }
 
 static double find_reach(const bj_verify_reference *reference) {
-    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, NUMBERS_EXPECTED) - reference->centre;
+    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, BJ_VERIFY_NUMBERS_EXPECTED) - reference->centre;
 }
 
 bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance,
                         bj_verify_reference *reference) {
-    double looks[LOOKS_MOST];
-    unsigned look_spells[LOOKS_MOST];
-    bj_verify_reference by_looks;
-    size_t looked = list_looks(values, spells, count, looks, look_spells);
+    double triples[TRIPLES_MOST];
+    unsigned triple_spells[TRIPLES_MOST];
+    bj_verify_reference by_triples;
+    size_t listed = list_triples(values, spells, count, triples, triple_spells);
     /* Of one or two rounds a disturbance would be the median. */
     if (!describe_units(values, spells, count, BJ_VERIFY_ROUNDS_LEAST, allowance, reference))
         return false;
-    if (!describe_units(looks, look_spells, looked, 1, allowance, &by_looks))
+    if (!describe_units(triples, triple_spells, listed, 1, allowance, &by_triples))
         return true;
-    reference->choices = by_looks.choices = 2;
-    if (find_reach(&by_looks) < find_reach(reference))
-        *reference = by_looks;
+    reference->choices = by_triples.choices = 2;
+    if (find_reach(&by_triples) < find_reach(reference))
+        *reference = by_triples;
     return true;
 }
 
 /* With a spread from so many units, Student's t of one degree of freedom less holds for a single further one to
  * within a third of the chance, from 6 rounds to 30 and down to 1e-5 (tests/unit/test_verify_rule.c). */
 double bj_verify_find_limit(const bj_verify_reference *reference, size_t rounds, size_t numbers) {
-    double look = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)reference->units;
-    double chance = BJ_VERIFY_FALSE_ALARM / (double)(numbers > 0 ? numbers : 1) / (look * (look + 1)) /
+    double judgement = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)reference->units;
+    double chance = BJ_VERIFY_FALSE_ALARM / (double)(numbers > 0 ? numbers : 1) / (judgement * (judgement + 1)) /
                     (double)(reference->choices > 1 ? reference->choices : 1);
     double reach = bj_stats_student_reach(2 * chance, of - 1); /* of one side */
     return reference->centre + reference->allowance + reach * reference->spread * sqrt(1 + 1 / of);

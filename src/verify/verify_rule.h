@@ -1,14 +1,14 @@
 /* The sequential rule of `verify`: has a number become worse than the baseline's own rounds explain?
  *
  * Values are logarithms, signed so that more is worse. The baseline gives a centre, a spread and an allowance; the new
- * run is looked at after three rounds and after each further one. What is looked at is its lower quartile, since
+ * run is judged after three rounds and after each further one. What is judged is its lower quartile, since
  * disturbance only adds: one quiet round in four must be worse as well. It is held against single units of the
  * baseline, however many new rounds there are: rounds of a few seconds may all share one disturbance, so that their
- * number proves nothing. A unit is a round, or, where that tells more, a look of the baseline at itself: the quartile
+ * number proves nothing. A unit is a round, or, where that tells more, a triple of the baseline: the quartile
  * of three rounds after one another.
  *
- * Numbers and looks share the chance of a false alarm (alpha spending by Bonferroni, 1 / (j (j + 1)) of a number's
- * share for its look j, which add up to 1): whatever depends on whatever, all of a run together stay below
+ * Numbers and judgements share the chance of a false alarm (alpha spending by Bonferroni, 1 / (j (j + 1)) of a number's
+ * share for its judgement j, which add up to 1): whatever depends on whatever, all of a run together stay below
  * BJ_VERIFY_FALSE_ALARM.
  *
  * What a neighbour does for a second would be beyond chance, too, and is no property of the machine: so a number that
@@ -30,6 +30,9 @@
 /* Less than this nobody looks for, whatever a key promises: it is what most keys call right. */
 #define BJ_VERIFY_ALLOWANCE 0.1
 
+/* Before it is known how many numbers share the chance of a false alarm: about so many. */
+#define BJ_VERIFY_NUMBERS_EXPECTED 12
+
 typedef struct {
     double centre, spread;
     double allowance; /* so much more is no worse */
@@ -38,7 +41,7 @@ typedef struct {
 } bj_verify_reference;
 
 typedef enum {
-    BJ_VERIFY_UNMEASURED, /* fewer rounds than a look takes */
+    BJ_VERIFY_UNMEASURED, /* fewer rounds than a judgement takes */
     BJ_VERIFY_SAME,       /* within the allowance */
     BJ_VERIFY_UNSURE,     /* beyond it, but not beyond chance */
     BJ_VERIFY_BEYOND,     /* beyond chance, and to be seen whether it lasts */
@@ -55,7 +58,7 @@ bool bj_verify_describe(double *values, const unsigned *spells, size_t count, do
 double bj_verify_find_limit(const bj_verify_reference *reference, size_t rounds, size_t numbers);
 /* The lower quartile, an order statistic; sorts a copy. `count` is BJ_VERIFY_ROUNDS_MOST at most. */
 double bj_verify_find_quartile(const double *values, size_t count);
-/* The look after the last of these rounds: worse is BJ_VERIFY_BEYOND. */
+/* The judgement after the last of these rounds: worse is BJ_VERIFY_BEYOND. */
 bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const double *values, size_t count,
                                 size_t numbers);
 /* Of a number that went beyond `limit` after `beyond` of its rounds. `is_last`: enough time has passed since, or there

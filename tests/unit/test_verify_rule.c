@@ -1,4 +1,4 @@
-/* The rule of `verify`: what the baseline's rounds tell, when a look decides, and how often it decides wrongly. */
+/* The rule of `verify`: what the baseline's rounds tell, when a judgement decides, and how often it decides wrongly. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,8 +61,8 @@ static void test_spell(void **state) {
     assert_true(reference.allowance == 0.1);
 }
 
-/* Every third round is disturbed: of three in a row none decides, and the baseline's looks at itself tell so. */
-static void test_own_looks(void **state) {
+/* Every third round is disturbed: of three in a row none decides, and the baseline's triples tell so. */
+static void test_triples(void **state) {
     (void)state;
     double values[30];
     bj_verify_reference reference;
@@ -73,7 +73,7 @@ static void test_own_looks(void **state) {
     assert_true(reference.spread < 0.001);
 }
 
-static void test_looks(void **state) {
+static void test_judgements(void **state) {
     (void)state;
     bj_verify_reference reference = make_reference();
     const double worse[] = {0.3, 0.3, 0.3, 0.3}, lone[] = {0.3, 0.3, 0.0}, between[] = {0.103, 0.103, 0.103};
@@ -83,7 +83,7 @@ static void test_looks(void **state) {
     assert_int_equal(bj_verify_judge(&reference, between, 3, 10), BJ_VERIFY_UNSURE);
     double better[] = {-1, -1, -1};
     assert_int_equal(bj_verify_judge(&reference, better, 3, 10), BJ_VERIFY_SAME);
-    /* Each look and each number more wants more. */
+    /* Each judgement and each number more wants more. */
     for (size_t rounds = 4; rounds <= BJ_VERIFY_ROUNDS_MOST; rounds++)
         assert_true(bj_verify_find_limit(&reference, rounds, 10) > bj_verify_find_limit(&reference, rounds - 1, 10));
     assert_true(bj_verify_find_limit(&reference, 3, 20) > bj_verify_find_limit(&reference, 3, 10));
@@ -118,9 +118,9 @@ static double find_tail(double distance) {
     return 0.5 * erfc(distance * M_SQRT1_2);
 }
 
-/* Chance that the first look alarms, with no allowance at all, in the mean over baselines of normal rounds. Held
- * against rounds, the new run is one that moved as a whole by as much as a single round does; held against looks, it is
- * the least of three. This is where the design must hold. */
+/* Chance that the first judgement alarms, with no allowance at all, in the mean over baselines of normal rounds. Held
+ * against rounds, the new run is one that moved as a whole by as much as a single round does; held against triples, it
+ * is the least of three. This is where the design must hold. */
 static double find_chance(bj_random *random, size_t baseline_rounds, size_t numbers) {
     enum { DRAWS = 20000 };
     double values[64], spreads[64] = {0}, sum = 0;
@@ -138,7 +138,7 @@ static double find_chance(bj_random *random, size_t baseline_rounds, size_t numb
     return sum / DRAWS;
 }
 
-/* The first look has half of a number's share of the chance. */
+/* The first judgement has half of a number's share of the chance. */
 static void test_false_alarms(void **state) {
     static const size_t rounds[] = {6, 9, 12, 15, 23, 30}, numbers[] = {1, 10};
     bj_random random;
@@ -153,8 +153,8 @@ static void test_false_alarms(void **state) {
         }
 }
 
-/* Whole runs, look after look until the last round, of rounds that scatter each by itself and heavily: one in twenty is
- * disturbed. */
+/* Whole runs, judgement after judgement until the last round, of rounds that scatter each by itself and heavily: one in
+ * twenty is disturbed. */
 static void test_whole_runs(void **state) {
     enum { RUNS = 4000 };
     bj_random random;
@@ -182,7 +182,7 @@ static void test_whole_runs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_describe),     cmocka_unit_test(test_outlier),    cmocka_unit_test(test_spell),
-        cmocka_unit_test(test_looks),        cmocka_unit_test(test_own_looks),  cmocka_unit_test(test_quartile),
+        cmocka_unit_test(test_judgements),   cmocka_unit_test(test_triples),    cmocka_unit_test(test_quartile),
         cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_whole_runs), cmocka_unit_test(test_confirmation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static bool has_cold(const session *s) {
 /* By how much memory was slower than it has been, all the time that this timing took; 0: it was not. */
 static double find_slowdown(const session *s) {
     double least_ns = s->bench->reference.least_ns;
-    return isfinite(s->reference_ns) && s->reference_ns > least_ns * (1 + BJ_TIMING_TOLERANCE)
+    return isfinite(s->reference_ns) && s->reference_ns > least_ns * (1 + BJ_REFERENCE_TOLERANCE)
                ? s->reference_ns / least_ns - 1
                : 0;
 }

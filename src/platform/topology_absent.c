@@ -1,5 +1,5 @@
-/* Built in place of topology.c where hwloc is not found: nobody is asked what the caches are, so there are no claims but
- * the page's. */
+/* Built in place of topology.c where hwloc is not found: nobody is asked what the caches are, so there are no claims
+ * but the page's. */
 #include <string.h>
 
 #include "platform/pages.h"

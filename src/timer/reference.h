@@ -1,8 +1,8 @@
 /* The reference: a read of lines that were dropped from all caches. It tells from timing to timing whether memory is as
  * fast as it was: where tenants share it, a timing of some milliseconds may meet them from end to end, and its samples
- * agree with each other all the same. (Beside a neighbour that copied by fits and starts such a read took up to 1.4 times
- * its least when a cold dot product took 1.4 to 1.5 times, and its least again when that did. Latency did not follow:
- * prefetchers that adapt changed it by a third on a quiet machine.) */
+ * agree with each other all the same. (Beside a neighbour that copied by fits and starts such a read took up to 1.4
+ * times its least when a cold dot product took 1.4 to 1.5 times, and its least again when that did. Latency did not
+ * follow: prefetchers that adapt changed it by a third on a quiet machine.) */
 #pragma once
 
 #include "platform/pages.h"

@@ -21,7 +21,8 @@ static bj_timer_plan plan_of(const bj_timer_operand *operands, size_t count, boo
     bj_timer_request request = {.operands = operands,
                                 .operand_count = count,
                                 .caches = &caches,
-                                .flush_bytes = 32 * MIB, .sets_bytes = 32 * MIB,
+                                .flush_bytes = 32 * MIB,
+                                .sets_bytes = 32 * MIB,
                                 .many_calls = many_calls};
     bj_timer_plan plan;
     bj_error error = {""};
@@ -32,7 +33,8 @@ static bj_timer_plan plan_of(const bj_timer_operand *operands, size_t count, boo
 
 static const char *refusal_of(const bj_timer_operand *operand) {
     static bj_error error;
-    bj_timer_request request = {.operands = operand, .operand_count = 1, .caches = &caches, .flush_bytes = 32 * MIB, .sets_bytes = 32 * MIB};
+    bj_timer_request request = {
+        .operands = operand, .operand_count = 1, .caches = &caches, .flush_bytes = 32 * MIB, .sets_bytes = 32 * MIB};
     bj_timer_plan plan;
     error.text[0] = '\0';
     assert_int_equal(bj_timer_make_plan(&request, &plan, &error), BJ_ERR_USAGE);
@@ -82,8 +84,12 @@ static void test_third_level_sweeps_both_nearer_ones(void **state) {
 static void test_lines_are_dropped_of_cold_operands_only(void **state) {
     (void)state;
     const bj_timer_operand operands[] = {{.name = "x", .bytes = 4096}, {.name = "y", .bytes = 64, .residency = -1}};
-    bj_timer_request request = {
-        .operands = operands, .operand_count = 2, .caches = &caches, .flush_bytes = 32 * MIB, .sets_bytes = 32 * MIB, .by_lines = true};
+    bj_timer_request request = {.operands = operands,
+                                .operand_count = 2,
+                                .caches = &caches,
+                                .flush_bytes = 32 * MIB,
+                                .sets_bytes = 32 * MIB,
+                                .by_lines = true};
     bj_timer_plan plan;
     assert_int_equal(bj_timer_make_plan(&request, &plan, NULL), BJ_OK);
     assert_int_equal(plan.steps[1].action, BJ_TOUCH_DROP_LINES);
@@ -120,8 +126,12 @@ static void test_sets_of_many_calls(void **state) {
 static void test_threads_multiply_the_area(void **state) {
     (void)state;
     const bj_timer_operand operand = {.name = "x", .bytes = 64 * KIB};
-    bj_timer_request request = {
-        .operands = &operand, .operand_count = 1, .caches = &caches, .flush_bytes = 32 * MIB, .sets_bytes = 32 * MIB, .many_calls = true};
+    bj_timer_request request = {.operands = &operand,
+                                .operand_count = 1,
+                                .caches = &caches,
+                                .flush_bytes = 32 * MIB,
+                                .sets_bytes = 32 * MIB,
+                                .many_calls = true};
     bj_timer_plan one, four;
     assert_int_equal(bj_timer_make_plan(&request, &one, NULL), BJ_OK);
     request.threads = 4;

@@ -90,11 +90,21 @@ static const bj_stream_kernels *pick_wider(void) {
 }
 #elif defined(__arm__) && defined(__ARM_FP) && !defined(__clang__)
 #include <arm_neon.h>
-/* The header's functions: what the compiler makes of a plain access may be two of half the width. */
-#define LOAD_Q(i) __asm__ volatile("" : : "w"(vld1q_u64((const uint64_t *)&at[i])));
-#define SET_Q(i) vst1q_u64((uint64_t *)&at[i], (uint64x2_t)value);
-#define COPY_Q(i) vst1q_u64((uint64_t *)&to[i], vld1q_u64((const uint64_t *)&at[i]));
+/* The header's functions, since what the compiler makes of a plain access may be two of half the width. They have no
+ * offsets but go on by themselves. */
+#undef NEXT_BLOCK
+#define NEXT_BLOCK 0
 #define NEON __attribute__((target("fpu=neon")))
+#define GONE_ON(pointer) __asm__("" : "+r"(pointer)); /* else all places are computed beforehand, and spilled */
+#define LOAD_Q(i)                                                                                                      \
+    __asm__ volatile("" : : "w"(vld1q_u64((const uint64_t *)at++)));                                                   \
+    GONE_ON(at)
+#define SET_Q(i)                                                                                                       \
+    vst1q_u64((uint64_t *)at++, (uint64x2_t)value);                                                                    \
+    GONE_ON(at)
+#define COPY_Q(i)                                                                                                      \
+    vst1q_u64((uint64_t *)to++, vld1q_u64((const uint64_t *)at++));                                                    \
+    GONE_ON(at) GONE_ON(to)
 DEFINE_VECTOR(neon, 16)
 DEFINE_READ(neon, 16, NEON, LOAD_Q)
 DEFINE_STORES(neon, , 16, NEON, SET_Q, COPY_Q, PASS_DONE)

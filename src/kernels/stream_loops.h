@@ -7,6 +7,8 @@
 #include "kernels/kernels.h"
 
 #define BLOCK_VECTORS 8u
+/* Where the next block begins; 0: moving has gone on to it vector by vector. */
+#define NEXT_BLOCK BLOCK_VECTORS
 
 /* Stops the compiler from moving loads and stores of one pass into another. */
 #define PASS_DONE() __asm__ volatile("" ::: "memory")
@@ -21,7 +23,7 @@
     TARGET static void NAME##_read(const void *memory, size_t bytes, size_t passes) {                                  \
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             const NAME##_vector *at = memory;                                                                          \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS) {                      \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += NEXT_BLOCK) {                         \
                 FOR8(LOAD)                                                                                             \
             }                                                                                                          \
             PASS_DONE();                                                                                               \
@@ -35,7 +37,7 @@
         value += filler;                                                                                               \
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             NAME##_vector *at = memory;                                                                                \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS) {                      \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += NEXT_BLOCK) {                         \
                 FOR8(STORE_VALUE)                                                                                      \
             }                                                                                                          \
             DONE();                                                                                                    \
@@ -47,7 +49,7 @@
         for (size_t pass = 0; pass < passes; pass++) {                                                                 \
             NAME##_vector *restrict to = target;                                                                       \
             const NAME##_vector *restrict at = source;                                                                 \
-            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += BLOCK_VECTORS, to += BLOCK_VECTORS) { \
+            for (size_t i = 0; i < bytes / (BLOCK_VECTORS * (BYTES)); i++, at += NEXT_BLOCK, to += NEXT_BLOCK) {       \
                 FOR8(STORE_COPY)                                                                                       \
             }                                                                                                          \
             DONE();                                                                                                    \

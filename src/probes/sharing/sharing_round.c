@@ -171,6 +171,18 @@ void bj_sharing_drop_blocks(bj_sharing_plan *plan) {
     plan->block_count = 0;
 }
 
+/* Whether the branch has but two cpus, or groups of the nearer level: then one question has told all. */
+static bool are_two(const bj_sharing_run *run, const bj_sharing_plan *plan, bj_cpu_run branch) {
+    size_t first = plan->nearer[run->all.index_at[branch.first]], other = first;
+    for (size_t i = 1; i < branch.count; i++) {
+        size_t group = plan->nearer[run->all.index_at[branch.first + i]];
+        if (group != first && other != first && group != other)
+            return false;
+        other = group != first ? group : other;
+    }
+    return other != first;
+}
+
 /* What was answered: a block to be sorted, or questions about the parts. */
 static bj_status follow_up(bj_sharing_run *run, bj_sharing_plan *plan, const inquiry *all, inquiry *next,
                            bj_cpu_run *parts, bj_error *error) {
@@ -183,7 +195,8 @@ static bj_status follow_up(bj_sharing_run *run, bj_sharing_plan *plan, const inq
             is_shared = is_shared || all->ratios[j] > plan->threshold;
         BJ_TRY(record_question(run, plan, all, asked, is_shared, error));
         if (is_shared) {
-            BJ_TRY(add_block(run, plan, asked->run, error));
+            if (!are_two(run, plan, asked->run))
+                BJ_TRY(add_block(run, plan, asked->run, error));
             continue;
         }
         size_t count = bj_kit_list_parts(&run->all.tree, asked->run, parts);

@@ -8,6 +8,10 @@ expect 0 show paper.json
 out_has "page by strides"
 out_has "live by biggest_step"
 out_has "method paper"
+out_has "page by strides (low at most: see below)"
+out_has "Low at most, by a paper's method to the letter"
+[ "$("$blackjack" get paper.json page.size_bytes confidence)" = low ] || complain "a literal method is surer than low"
+"$blackjack" get paper.json page.size_bytes caveat | grep -q "to the letter" || complain "no caveat"
 grep -q '"method": "paper"' paper.json || complain "the run's method is not recorded"
 expect 0 get paper.json page.size_bytes method
 out_has "strides/"
@@ -23,6 +27,8 @@ one_line_error
 expect 0 run clock page -q --machine "$atom" --effort quick --method paper -o both.json
 expect 0 show both.json
 out_has "clock by dependent_chain"
+expect 1 get both.json cpu.clock_ghz caveat
+one_line_error
 expect 2 run clock -q --machine "$atom" --method paper -o none.json
 one_line_error
 err_has "dependent_chain"

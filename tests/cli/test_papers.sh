@@ -40,6 +40,17 @@ printf '1,10\n2,10\n3,10\n4,20\n5,20\n6,20\n' >table.csv
 expect 0 analyze contexts table.csv --method paper
 out_has '"method": "first_step/'
 
+# Section 6: 16 registers and 32 KiB give 3,3,1 (4,2,1 in practice) and 63,63,1 (56).
+if has cc; then
+    sed 's/"double": 15,/"double": 16,/' "$source_dir/machines/nehalem_ep.json" >core_i7.json
+    expect 0 run cache line op live vector -q --machine sim:core_i7.json --effort quick --method paper -o i7.json
+    expect 0 tune schur i7.json --cc "cc -O2" --sizes 8 --json --quiet -o kernels
+    tr -d ' \n' <out >model
+    for part in '"registers_2012":[3,3,1]' '"practical_2012":[4,2,1]' '"cache_2012":[63,63,1]' '"block_2012":56'; do
+        grep -qF "$part" model || complain "the model lacks $part"
+    done
+fi
+
 expect 0 list page sharing
 out_has "paper    strides"
 out_has "servet   servet"

@@ -315,6 +315,8 @@ def kind_of(key):
     """None: not judged."""
     if key in KINDS:
         return key
+    if ".full." in key or key.startswith("live.") and "x" in key:  # of other probes
+        return None
     if key.startswith("contexts.") or key.startswith("live."):
         return key.split(".")[0]
     if key.startswith("cache.L") and key.endswith("associativity"):

@@ -90,7 +90,7 @@ def value_of(answers, key):
 def show_bytes(number):
     if number is None:
         return "–"
-    return "%.3g MB" % (number / MIB) if number >= MIB else "%.3g KB" % (number / KIB)
+    return "%.3g MB" % (number / MIB) if number >= MIB else "%.3g KB" % (number / KIB) if number >= KIB else "%d B" % number
 
 
 def show_number(number):

@@ -70,6 +70,7 @@ typedef struct {
     const char *const *needs;                 /* probes whose answers it uses, NULL-terminated; NULL: none */
     const char *const *methods;               /* names that --method takes, default first, NULL-terminated */
     const char *paper_method, *servet_method; /* those of them that `paper` (2012) and `servet` stand for; NULL: none */
+    const char *const *literal_methods;       /* others of them that do as a paper prints, NULL-terminated; NULL: none */
     unsigned requires_cpus;                   /* 0: one will do */
     bool compares_cpus;                       /* answers hold for where the cpus are; a hypervisor may move them */
     bool on_request;                          /* runs only where it is named: most machines have nothing for it */

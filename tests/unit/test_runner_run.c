@@ -325,6 +325,30 @@ static void no_high_beside_a_wide_interval(void **state) {
     bj_data_free_answers(&answers);
 }
 
+/* A paper's method to the letter earns `low` at most, and says why; a number that there is none of says nothing. */
+static void literal_methods_are_low(void **state) {
+    (void)state;
+    static const bj_probe_key keys[] = {{"alpha.<x>", "count", 0, 1000, "", .tolerance = 0.5}, {0}};
+    bj_answers earlier = {0}, answers = {0};
+    bj_curves samples = {0};
+    bj_analyse_request request = {.earlier = &earlier, .seed = 1, .method = "own"};
+    bj_probe prober = gamma_probe;
+    prober.provides = keys;
+    prober.methods = (const char *const[]){"own", "printed", NULL};
+    prober.paper_method = "printed";
+    prober.analyse = analyse_widths;
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    const bj_answer *narrow = bj_data_find_answer(&answers, "alpha.narrow");
+    assert_int_equal(narrow->confidence, BJ_CONFIDENCE_HIGH);
+    assert_string_equal(narrow->caveat, "");
+    request.method = "paper";
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    narrow = bj_data_find_answer(&answers, "alpha.narrow");
+    assert_int_equal(narrow->confidence, BJ_CONFIDENCE_LOW);
+    assert_non_null(strstr(narrow->caveat, "to the letter"));
+    bj_data_free_answers(&answers);
+}
+
 /* A number says how far off it may be, so that `high` means something. */
 static void every_number_promises_something(void **state) {
     (void)state;
@@ -367,6 +391,7 @@ int main(void) {
         TEST(answers_are_no_surer_than_their_level),
         TEST(virtual_cpus_are_medium_at_most),
         TEST(no_high_beside_a_wide_interval),
+        TEST(literal_methods_are_low),
         TEST(every_number_promises_something),
         TEST(overlapping_patterns_delete_no_answers),
         TEST(answers_are_rounded_but_sampled_x_are_not),

@@ -104,6 +104,13 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
     uint64_t seed = bj_random_mix(all->request->seed, SUPPORT_STREAM);
     BJ_TRY(bj_data_put_answer(answers, keys[0], "", &answer, error));
     cite(all, answer);
+    note_scatter(all, answer);
+    if (all->picture.by_blocks) { /* a literal method earns no more, and its rounds are not resampled */
+        answer->confidence = BJ_CONFIDENCE_LOW;
+        answer->has_p = all->picture.p > 0;
+        answer->p = all->picture.p;
+        return bj_topology_write_tree(&all->picture, answer, error);
+    }
     /* Of two cpus the one pair is the tree. */
     if (all->data.cpu_count > 2)
         BJ_TRY(bj_topology_find_support(&all->data, &all->groups, seed, &support, error));
@@ -118,7 +125,6 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
         answer->has_p = true;
         answer->p = fmax(answer->p, all->groups.nested.levels[i].p);
     }
-    note_scatter(all, answer);
     return bj_topology_write_tree(&all->picture, answer, error);
 }
 
@@ -215,6 +221,7 @@ static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error)
     BJ_TRY(bj_topology_find_groups(&all->data, request->from_table, request->seed, &all->groups, error));
     all->picture = (bj_topology_picture){.data = &all->data,
                                          .groups = &all->groups,
+                                         .by_blocks = bj_probe_is_method(request->method, BJ_TOPOLOGY_ALL_PAIRS),
                                          .distance_factor = !request->from_table ? 1 / LINES_OF_A_TURN
                                                             : in_ns              ? 1
                                                                                  : NAN};

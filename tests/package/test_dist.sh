@@ -11,7 +11,8 @@ done
 tarball=$(basename "$(cat made)")
 cmp -s "one/$tarball" "two/$tarball" || complain "two tarballs of one commit differ"
 tar -tzf "one/$tarball" >list 2>log || complain "the tarball cannot be read"
-for part in web/dist/head.html web/dist/tail.html web/dist/NOTICES.txt CMakeLists.txt LICENSE; do
+for part in web/dist/head.html web/dist/tail.html web/dist/NOTICES.txt CMakeLists.txt LICENSE debian/control debian/libblackjack1.symbols debian/tests/program \
+    packaging/rpm/blackjackbench.spec packaging/spack/package.py profiles/README.md scripts/check_package.sh; do
     grep -q "^[^/]*/$part\$" list || complain "$part is not in the tarball"
 done
 grep -q -e node_modules -e '/\.git/' list && complain "the tarball holds what is not of it"

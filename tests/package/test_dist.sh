@@ -5,8 +5,11 @@ has git && git -C "$source_dir" rev-parse HEAD >log 2>&1 || skip "no git clone"
 has node && has npm || skip "no node or npm here"
 [ -d "$source_dir/web/node_modules" ] || skip "no packages in web/node_modules"
 
-for turn in one two; do
-    "$source_dir/scripts/make_dist.sh" "$scratch/$turn" >made 2>log || complain "make_dist.sh"
+# The second one under another umask, in another time zone.
+for turn in "one 022 UTC" "two 077 Asia/Tokyo"; do
+    # shellcheck disable=SC2086
+    set -- $turn
+    (umask "$2" && TZ=$3 "$source_dir/scripts/make_dist.sh" "$scratch/$1") >made 2>log || complain "make_dist.sh"
 done
 tarball=$(basename "$(cat made)")
 cmp -s "one/$tarball" "two/$tarball" || complain "two tarballs of one commit differ"

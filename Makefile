@@ -27,7 +27,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck install uninstall lint format accuracy goldens sensitivity bench papers peers fuzz clean help
+.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck package packagecheck install uninstall lint format accuracy goldens sensitivity bench papers peers fuzz clean help
 
 all: build
 
@@ -102,6 +102,14 @@ dist:
 distcheck:
 	@scripts/check_dist.sh build
 
+# Debian packages from the tarball into build/package/, and what becomes of them on a clean system.
+package:
+	@scripts/deps.sh package
+	@scripts/make_package.sh build/package
+
+packagecheck: package
+	@scripts/check_package.sh build/package $(ROOT)
+
 install: build
 	@cmake --install build --prefix '$(PREFIX)'
 
@@ -141,6 +149,7 @@ peers: build
 goldens: build
 	@for what in curves methods zoo 'zoo --effort normal'; do \
 		python3 tests/golden/golden.py --program build/blackjack --renew $$what || exit; done
+	@python3 scripts/make_collection.py --program build/blackjack --simulate
 
 # Some ten seconds for each of two hundred constants: give SENSITIVITY_ARGS="--probe tlb --only zen3" for a part.
 sensitivity:
@@ -171,6 +180,9 @@ help:
 	@echo "make uninstall      remove what install put there (same DESTDIR)"
 	@echo "make dist           the release tarball into build/, with the bundled report page in it"
 	@echo "make distcheck      the same, and a build of it without git and node that makes a page"
+	@echo "make package        Debian packages into build/package/, by dpkg-buildpackage from the tarball"
+	@echo "make packagecheck   the same; installs them on a clean system (as root: debootstrap, or ROOT=FOLDER that has one),"
+	@echo "                    measures a clock, runs their tests, removes them: nothing may be left"
 	@echo "make lint           clang-format, cppcheck, clang-tidy"
 	@echo "make format         clang-format, in place"
 	@echo "make accuracy       how often the answers are right, on curves whose truth is known"

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md"]
-FOLDERS = ("src", "docs", "tests", "machines", "bench", "examples", "include", "web", "scripts")
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md", "profiles/*.md"]
+FOLDERS = ("src", "docs", "tests", "machines", "bench", "examples", "include", "web", "scripts", "profiles", "packaging", "debian")
 
 PATH = re.compile(
     r"(?<![\w./<>-])(?:\./)?((?:" + "|".join(FOLDERS) + r")/(?:\{[^}\s]*\}|[^\s`'\"|;:()\[\],{}])*)")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers|mpi
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers|mpi|package
 #
 # Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
 # are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
@@ -8,9 +8,9 @@ set -eu
 
 purpose=${1:-run}
 case $purpose in
-run | check | lint | fuzz | peers | mpi) ;;
+run | check | lint | fuzz | peers | mpi | package) ;;
 *)
-    echo "usage: deps.sh run|check|lint|fuzz|peers|mpi" >&2
+    echo "usage: deps.sh run|check|lint|fuzz|peers|mpi|package" >&2
     exit 2
     ;;
 esac
@@ -135,6 +135,15 @@ probe() {
         need "openmpi-bin libopenmpi-dev" "Open MPI with its headers" has mpicc.openmpi
         need "mpich libmpich-dev" "MPICH with its headers" has mpicc.mpich
         need iproute2 "ip and tc, for hosts as namespaces" has tc
+        ;;
+    package) # Debian packages, as debian/control asks; and a clean system to try them on
+        need "build-essential debhelper" "dpkg-buildpackage and debhelper" has dh
+        need mpi-default-dev "the system's MPI with its headers" has mpicc
+        need libcmocka-dev "cmocka with its headers" library cmocka
+        need python3 "Python 3" has python3
+        need lintian "lintian" has lintian
+        need debootstrap "debootstrap" eval 'PATH=$PATH:/usr/sbin; has debootstrap'
+        need "nodejs npm" "node 18 or newer with npm" node_with_npm
         ;;
     esac
     packages=${packages# }

@@ -38,6 +38,6 @@ done
 
 mkdir -p "$folder"
 tar -c -C "$scratch" --format=ustar --sort=name --mtime="@$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner \
-    --mode=u+rw,go+r-w "$name" | gzip -n -9 >"$scratch/$name.tar.gz"
+    --mode=u+rwX,go+rX,go-w "$name" | gzip -n -9 >"$scratch/$name.tar.gz"
 mv "$scratch/$name.tar.gz" "$folder/$name.tar.gz"
 echo "$folder/$name.tar.gz"

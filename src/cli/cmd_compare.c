@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/compare_table.h"
 #include "cli/compared.h"
 #include "cli/style.h"
 #include "cli/tolerance.h"
@@ -69,7 +70,18 @@ static bj_status print(const bj_cli_arguments *arguments, const bj_comparison *c
     return status;
 }
 
+static int run_table(const bj_cli_arguments *arguments) {
+    bj_error error;
+    bj_status status = bj_cli_print_machine_table(arguments, &error);
+    if (status == BJ_OK)
+        return BJ_EXIT_OK;
+    bj_cli_complain("%s", error.text);
+    return bj_cli_trouble_status(status);
+}
+
 static int run(const bj_cli_arguments *given) {
+    if (bj_cli_is_given(given, "table"))
+        return run_table(given);
     bj_error error;
     bj_cli_compared compared;
     const bj_cli_arguments *arguments = &compared.arguments;
@@ -96,30 +108,40 @@ static int run(const bj_cli_arguments *given) {
 
 static const bj_cli_option options[] = {
     {"json", 0, NULL, "the comparison as JSON"},
+    {"table", 0, NULL, "no judgement: one row a key, one column a machine"},
+    {"keys", 0, "PATTERN,...", "of a table: these keys, in this order; may be given several times"},
+    {"format", 0, "text|markdown|csv", "of a table"},
 };
 
 const bj_cli_command bj_cli_command_compare = {
     .name = "compare",
-    .synopsis = "[A [B]] [--json]\nA... [--json] -- B...",
+    .synopsis = "[A [B]] [--json]\nA... [--json] -- B...\n"
+                "--table A... [--keys PATTERN,...] [--format text|markdown|csv]",
     .summary = "What differs between two profiles by more than measuring again would",
-    .details = "Without B the default profile, which 'run --save' keeps; without A, too, the\n"
-               "newest of those that it replaced, which are beside it as\n"
-               "profile-YYYY-MM-DD-HHMMSS.json.\n"
-               "\n"
-               "A number counts as different when it is beyond chance (by both intervals, the\n"
-               "rounds behind them and how many numbers are compared: one false alarm in a\n"
-               "hundred comparisons) and beyond what both answers promise (each key has a\n"
-               "tolerance; 'blackjack list' has them). What is low or unstable is mentioned\n"
-               "under \"perhaps\" and does not count; neither does an answer that only one side\n"
-               "could give, unless the other says that the machine does not support it.\n"
-               "Levels are matched by size. Claims are not compared, and the environment is\n"
-               "only noted.\n"
-               "\n"
-               "Of several profiles on a side the medians are compared, and the spread between\n"
-               "them is in the intervals: 'compare a*.json -- b*.json'.\n"
-               "\n"
-               "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is\n"
-               "nothing to compare; 3 out of memory.",
+    .details =
+        "Without B the default profile, which 'run --save' keeps; without A, too, the\n"
+        "newest of those that it replaced, which are beside it as\n"
+        "profile-YYYY-MM-DD-HHMMSS.json.\n"
+        "\n"
+        "A number counts as different when it is beyond chance (by both intervals, the\n"
+        "rounds behind them and how many numbers are compared: one false alarm in a\n"
+        "hundred comparisons) and beyond what both answers promise (each key has a\n"
+        "tolerance; 'blackjack list' has them). What is low or unstable is mentioned\n"
+        "under \"perhaps\" and does not count; neither does an answer that only one side\n"
+        "could give, unless the other says that the machine does not support it.\n"
+        "Levels are matched by size. Claims are not compared, and the environment is\n"
+        "only noted.\n"
+        "\n"
+        "Of several profiles on a side the medians are compared, and the spread between\n"
+        "them is in the intervals: 'compare a*.json -- b*.json'.\n"
+        "\n"
+        "--table puts any number of machines beside each other, each under the name of its file: clock, caches,\n"
+        "memory, TLB, registers and contexts, or the keys that --keys names. Behind a value '~' is medium\n"
+        "confidence, '?' low, '!' unstable; '-' is not supported there, 'x' has no value. CSV has numbers\n"
+        "whole, and a second column a machine with confidence or status.\n"
+        "\n"
+        "Exit status, as of diff: 0 same, 1 different, 2 trouble, also when there is\n"
+        "nothing to compare; 3 out of memory.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 0,

@@ -205,8 +205,9 @@ unsigned bj_codegen_count_steps(unsigned abreast, bool twice) {
 }
 
 unsigned bj_codegen_count_sweeps(unsigned variables) {
-    /* The loop's counter is one more variable; it matters less to compiler and time the rarer it is touched. Longer
-     * passes would only take longer to compile. */
-    const unsigned additions = 128;
-    return variables < additions / 2 ? additions / variables : 2;
+    /* The loop's counter is one more variable; it matters less to compiler and time the rarer it is touched, and once
+     * in 64 additions is rare enough: the answers are those of 128 additions a pass, which make the program 2 MB
+     * larger. */
+    const unsigned additions = 64;
+    return variables < additions ? additions / variables : 1;
 }

@@ -5,13 +5,17 @@ has git && git -C "$source_dir" rev-parse HEAD >log 2>&1 || skip "no git clone"
 has node && has npm || skip "no node or npm here"
 [ -d "$source_dir/web/node_modules" ] || skip "no packages in web/node_modules"
 
-for turn in one two; do
-    "$source_dir/scripts/make_dist.sh" "$scratch/$turn" >made 2>log || complain "make_dist.sh"
+# The second one under another umask, in another time zone.
+for turn in "one 022 UTC" "two 077 Asia/Tokyo"; do
+    # shellcheck disable=SC2086
+    set -- $turn
+    (umask "$2" && TZ=$3 "$source_dir/scripts/make_dist.sh" "$scratch/$1") >made 2>log || complain "make_dist.sh"
 done
 tarball=$(basename "$(cat made)")
 cmp -s "one/$tarball" "two/$tarball" || complain "two tarballs of one commit differ"
 tar -tzf "one/$tarball" >list 2>log || complain "the tarball cannot be read"
-for part in web/dist/head.html web/dist/tail.html web/dist/NOTICES.txt CMakeLists.txt LICENSE; do
+for part in web/dist/head.html web/dist/tail.html web/dist/NOTICES.txt CMakeLists.txt LICENSE debian/control debian/libblackjack1.symbols debian/tests/program \
+    packaging/rpm/blackjackbench.spec packaging/spack/package.py profiles/README.md scripts/check_package.sh; do
     grep -q "^[^/]*/$part\$" list || complain "$part is not in the tarball"
 done
 grep -q -e node_modules -e '/\.git/' list && complain "the tarball holds what is not of it"

@@ -45,6 +45,14 @@ apt -y --no-install-recommends --download-only install libc6-dev libjansson-dev 
 for package in "$state"/cache/archives/*.deb; do
     dpkg-deb -x "$package" "$folder"
 done
+# Links that name a place in the target's root would be followed in ours.
+find "$folder" -type l -lname '/*' -print | while IFS= read -r link; do
+    target=$(readlink "$link")
+    case $target in
+    "$folder"/*) ;;
+    *) ln -sfn "$folder$target" "$link" ;;
+    esac
+done
 [ -e "$folder/lib" ] || ln -s usr/lib "$folder/lib" # newer packages leave that to base-files
 rm -rf "$state"
 : >"$folder/.complete"

@@ -3,6 +3,7 @@
 #   build           what people use; cmake -B build && cmake --build build gives the same
 #   build-gcc, build-clang, build-sanitize, build-threads    what the checks use
 #   build-fuzz      the fuzzers and what they found
+#   build-ports     other processors: their libraries, builds and logs
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -14,6 +15,7 @@ RUN_ARGS ?=
 SAVE ?= $(if $(findstring sim:,$(RUN_ARGS)),,--save)
 TARGET ?= all
 MINUTES ?= 20
+PORTS ?= arm64 armhf i386 ppc64el riscv64 s390x
 
 ifneq ($(origin CC),default)
 export CC
@@ -27,7 +29,7 @@ CMAKE_BUILD = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL cmake --build
 CTEST = ctest --output-on-failure --parallel $(JOBS)
 C_FILES = $(shell find src include tests examples -name '*.[ch]')
 
-.PHONY: all build run check check-threads deps deps-peers deps-mpi dist distcheck package packagecheck install uninstall lint format accuracy goldens sensitivity bench papers peers fuzz clean help
+.PHONY: all build run check check-threads check-ports deps deps-peers deps-mpi deps-ports dist distcheck package packagecheck install uninstall lint format accuracy goldens sensitivity bench papers peers fuzz clean help
 
 all: build
 
@@ -85,6 +87,11 @@ check-threads:
 	then echo "check-threads: no race found"; \
 	else echo "check-threads: something was found, see above" >&2; exit 1; fi
 
+# Hours of emulation with PORTS_ARGS=--all, which has the whole zoo.
+check-ports:
+	@scripts/deps.sh ports
+	@scripts/check_ports.sh --jobs $(JOBS) $(PORTS_ARGS) build-ports $(PORTS)
+
 deps:
 	@scripts/deps.sh run
 	@scripts/deps.sh check
@@ -94,6 +101,9 @@ deps-peers:
 
 deps-mpi:
 	@scripts/deps.sh mpi
+
+deps-ports:
+	@scripts/deps.sh ports
 
 # The release tarball into build/, and a build of it where there is no git and no node.
 dist:
@@ -164,7 +174,7 @@ fuzz:
 	@tests/fuzz/run.sh build-fuzz $(MINUTES)
 
 clean:
-	rm -rf build build-gcc build-clang build-sanitize build-threads build-fuzz
+	rm -rf build build-gcc build-clang build-sanitize build-threads build-fuzz build-ports
 
 help:
 	@echo "make                build into build/ (cmake -B build && cmake --build build does the same)"
@@ -174,6 +184,8 @@ help:
 	@echo "                    elsewhere, SAVE= does not keep it"
 	@echo "make check          packages, gcc, clang and sanitizer builds without a warning, all tests"
 	@echo "make check-threads  packages, the tests that start threads under ThreadSanitizer"
+	@echo "make check-ports    cross builds for PORTS=\"$(PORTS)\", their tests under qemu-user and a table;"
+	@echo "                    PORTS_ARGS=--all with the whole zoo; 'make deps-ports' sees to the packages"
 	@echo "make deps           see to the packages that run and check need; does nothing when they are there"
 	@echo "make deps-mpi       see to Open MPI, for the tests that are left out without it"
 	@echo "make install        into PREFIX ($(PREFIX)), below DESTDIR if given"

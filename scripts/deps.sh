@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers|mpi|package
+# Sees to the packages that a target of the Makefile needs: deps.sh run|check|lint|fuzz|peers|mpi|package|ports
 #
 # Looks for the tools and libraries themselves, not for package names, so that it is silent and offline wherever they
 # are in place, Debian or not. What is missing: root installs it, a terminal is asked before sudo is used, and anyone
@@ -8,9 +8,9 @@ set -eu
 
 purpose=${1:-run}
 case $purpose in
-run | check | lint | fuzz | peers | mpi | package) ;;
+run | check | lint | fuzz | peers | mpi | package | ports) ;;
 *)
-    echo "usage: deps.sh run|check|lint|fuzz|peers|mpi|package" >&2
+    echo "usage: deps.sh run|check|lint|fuzz|peers|mpi|package|ports" >&2
     exit 2
     ;;
 esac
@@ -68,7 +68,11 @@ any_browser() {
 }
 
 # By the loader's list, which needs no compiler; it is not in everybody's PATH.
-has_library() {
+has_emulates() {
+    has "qemu-$1-static" || has "qemu-$1"
+}
+
+library() {
     PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "$1"
 }
 
@@ -144,6 +148,17 @@ probe() {
         need lintian "lintian" has lintian
         need debootstrap "debootstrap" eval 'PATH=$PATH:/usr/sbin; has debootstrap'
         need "nodejs npm" "node 18 or newer with npm" node_with_npm
+        ;;
+    ports) # the compilers; the libraries are unpacked by ports_sysroot.sh and not installed
+        need "gcc libc6-dev" "a C11 compiler (gcc or clang)" any_compiler
+        need python3 "Python 3" has python3
+        need qemu-user-static "qemu-user" emulates s390x
+        need gcc-aarch64-linux-gnu "a cross compiler for arm64" has aarch64-linux-gnu-gcc
+        need gcc-arm-linux-gnueabihf "a cross compiler for armhf" has arm-linux-gnueabihf-gcc
+        need gcc-i686-linux-gnu "a cross compiler for i386" has i686-linux-gnu-gcc
+        need gcc-powerpc64le-linux-gnu "a cross compiler for ppc64el" has powerpc64le-linux-gnu-gcc
+        need gcc-riscv64-linux-gnu "a cross compiler for riscv64" has riscv64-linux-gnu-gcc
+        need gcc-s390x-linux-gnu "a cross compiler for s390x" has s390x-linux-gnu-gcc
         ;;
     esac
     packages=${packages# }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fills a folder with Debian's libraries of another architecture, unpacked and not installed, for a cross build:
-# ports_sysroot.sh ARCHITECTURE FOLDER. Nothing of this system changes. Architectures that this Debian does not carry
-# (riscv64 in bookworm) are not to be had so.
+# ports_sysroot.sh ARCHITECTURE FOLDER. Nothing of this system changes. What this Debian does not carry yet (riscv64 in
+# bookworm) is taken from the next one, whose C library the older cross compiler links with.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: ports_sysroot.sh ARCHITECTURE FOLDER" >&2; exit 2; }
@@ -30,11 +30,29 @@ apt() {
         -o Acquire::Retries=3 -o Debug::NoLocking=1 "$@" </dev/null
 }
 
-# A mirror may be in the middle of a change; what is missing then is missed by the next line, if at all.
-apt update || echo "ports_sysroot.sh: some lists of packages could not be had" >&2
+# A mirror may be in the middle of a change; what is missing then is missed by the last line, if at all.
+update() {
+    apt update || echo "ports_sysroot.sh: some lists of packages could not be had" >&2
+}
+
+update
+if ! apt --simulate --no-install-recommends install libc6-dev >/dev/null 2>&1; then
+    echo "ports_sysroot.sh: no $architecture in this Debian: the next one is asked" >&2
+    sed -i 's/bookworm/trixie/g' "$state"/parts/*
+    update
+fi
 apt -y --no-install-recommends --download-only install libc6-dev libjansson-dev libhwloc-dev zlib1g-dev libcmocka-dev
 for package in "$state"/cache/archives/*.deb; do
     dpkg-deb -x "$package" "$folder"
 done
+# Links that name a place in the target's root would be followed in ours.
+find "$folder" -type l -lname '/*' -print | while IFS= read -r link; do
+    target=$(readlink "$link")
+    case $target in
+    "$folder"/*) ;;
+    *) ln -sfn "$folder$target" "$link" ;;
+    esac
+done
+[ -e "$folder/lib" ] || ln -s usr/lib "$folder/lib" # newer packages leave that to base-files
 rm -rf "$state"
 : >"$folder/.complete"

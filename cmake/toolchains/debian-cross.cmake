@@ -11,6 +11,8 @@ if(NOT DEFINED BJ_LIBRARY_ARCHITECTURE) # where libraries are; i386-linux-gnu fo
   set(BJ_LIBRARY_ARCHITECTURE ${BJ_TRIPLET})
 endif()
 set(CMAKE_LIBRARY_ARCHITECTURE ${BJ_LIBRARY_ARCHITECTURE})
+# Debian's cross compilers look for the C library in their own folder first, and theirs may be an older one.
+add_link_options(-B${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE}/)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
@@ -18,6 +20,15 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE}/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
 find_program(BJ_EMULATOR NAMES qemu-${BJ_QEMU}-static qemu-${BJ_QEMU})
-if(BJ_EMULATOR)
+# BJ_TRY_HERE: programs know their loader and libraries by the sysroot's own path, so that the emulator runs them as they
+# are. Its -L would do for other builds, but shows the sysroot as the folder /, from which our files are opened.
+file(GLOB BJ_LOADER ${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE}/ld*.so.[1-9]
+  ${CMAKE_SYSROOT}/lib/${BJ_LIBRARY_ARCHITECTURE}/ld*.so.[1-9])
+if(BJ_TRY_HERE AND BJ_LOADER)
+  list(GET BJ_LOADER 0 BJ_LOADER)
+  set(libraries ${CMAKE_SYSROOT}/lib/${BJ_LIBRARY_ARCHITECTURE}:${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE})
+  add_link_options(-Wl,--dynamic-linker=${BJ_LOADER} -Wl,--disable-new-dtags,-rpath,${libraries})
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR})
+elseif(BJ_EMULATOR)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR};-L;${CMAKE_SYSROOT})
 endif()

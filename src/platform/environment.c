@@ -1,6 +1,7 @@
 #include "platform/environment.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <paths.h>
 #include <signal.h>
@@ -175,6 +176,23 @@ static int count_login_users(void) {
     return count;
 }
 
+/* Emulators of programs answer /proc/self/exe themselves, with the program that they run. The kernel's own answer,
+ * which stands at a second place that they leave alone, is the emulator. */
+static void read_emulator(const char *root, char *name, size_t room) {
+    static const char *const places[] = {"/proc/self/exe", "/proc/thread-self/exe"};
+    char path[PATH_MAX], programs[2][PATH_MAX];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s", root, places[i]);
+        ssize_t length = readlink(path, programs[i], sizeof programs[i] - 1);
+        if (length <= 0)
+            return;
+        programs[i][length] = '\0';
+    }
+    const char *slash = strrchr(programs[1], '/');
+    if (strcmp(programs[0], programs[1]) != 0)
+        snprintf(name, room, "%.60s", slash != NULL ? slash + 1 : programs[1]);
+}
+
 void bj_platform_read_environment(const char *root, bj_environment *environment) {
     *environment = (bj_environment){.virtualised = -1, .load = NAN, .login_users = -1};
     struct utsname names;
@@ -197,6 +215,8 @@ void bj_platform_read_environment(const char *root, bj_environment *environment)
         environment->memory_bytes = kib * 1024;
     free(meminfo);
     environment->load = read_load(root);
+    read_emulator(root, environment->emulator, sizeof environment->emulator);
+    tidy(environment->emulator);
     if (bj_platform_read_system_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
                                      environment->governor, sizeof environment->governor))
         tidy(environment->governor);

@@ -13,6 +13,7 @@ typedef struct {
     double load;       /* one-minute load average; NaN unknown */
     char governor[32]; /* of the first cpu; "" unknown */
     int login_users;   /* logged-in sessions other than ours; -1 unknown */
+    char emulator[64]; /* name of the program that runs ours, as qemu-user does; "" when none is seen */
 } bj_environment;
 
 /* Reads /proc and /sys below `root` ("" in production). Never fails: what cannot be read stays unknown. Texts are

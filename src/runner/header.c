@@ -67,6 +67,9 @@ static bj_status warn_of_load(const bj_environment *system, size_t cpus, bj_prof
 
 static bj_status warn_of_disturbance(const bj_environment *system, size_t cpus, bj_profile *profile, bj_error *error) {
     bj_status status = warn_of_load(system, cpus, profile, error);
+    if (status == BJ_OK && system->emulator[0] != '\0')
+        status = warn(profile, error, "%s runs this program: what is timed is that emulator, not a processor",
+                      system->emulator);
     if (status == BJ_OK && strcmp(system->governor, "powersave") == 0)
         status = warn(profile, error, "the frequency governor is powersave: the clock may be low or wander");
     if (status == BJ_OK && !isnan(profile->run.cpu_quota))

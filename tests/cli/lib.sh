@@ -75,6 +75,10 @@ skip() {
     echo "skipped: $*"
     exit 77
 }
+# skip_emulated REASON: the whole script means nothing where the program runs under an emulator (see ../emulated.sh.in).
+skip_emulated() {
+    [ -z "${BJ_EMULATED:-}" ] || skip "under an emulator: $*"
+}
 # left_out WHAT: a small part that cannot run here.
 left_out() {
     echo "left out: $*"

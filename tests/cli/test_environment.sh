@@ -1,6 +1,7 @@
 #!/bin/sh
 # Variables of the environment that name code: none of it is run, least of all with somebody else's rights.
 . "$(dirname "$0")/lib.sh"
+skip_emulated "plugins are built for another processor"
 has cc || skip "no compiler to make a plugin with"
 
 mkdir plugins

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -49,6 +51,28 @@ static void knows_nothing_of_an_empty_tree(void **state) {
     assert_true(isnan(environment.load));
     bj_platform_read_steal(*state, NULL, 0, &total, &stolen);
     assert_true(total == 0 && stolen == 0);
+}
+
+static void sees_who_runs_the_program(void **state) {
+    const char *root = *state;
+    char own[512], kernels[512];
+    bj_environment environment;
+    put(root, "/proc/self/text", "");
+    put(root, "/proc/thread-self/text", "");
+    snprintf(own, sizeof own, "%s/proc/self/exe", root);
+    snprintf(kernels, sizeof kernels, "%s/proc/thread-self/exe", root);
+    assert_int_equal(symlink("/opt/bin/blackjack", own), 0);
+    bj_platform_read_environment(root, &environment);
+    assert_string_equal(environment.emulator, "");
+    assert_int_equal(symlink("/opt/bin/blackjack", kernels), 0);
+    bj_platform_read_environment(root, &environment);
+    assert_string_equal(environment.emulator, "");
+    assert_int_equal(unlink(kernels), 0);
+    assert_int_equal(symlink("/usr/bin/qemu-s390x", kernels), 0);
+    bj_platform_read_environment(root, &environment);
+    assert_string_equal(environment.emulator, "qemu-s390x");
+    assert_int_equal(unlink(own), 0);
+    assert_int_equal(unlink(kernels), 0);
 }
 
 static void reads_a_whole_tree(void **state) {
@@ -222,6 +246,7 @@ static void reads_this_system(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_TREE(knows_nothing_of_an_empty_tree),
+        WITH_TREE(sees_who_runs_the_program),
         WITH_TREE(reads_a_whole_tree),
         WITH_TREE(names_cpus_of_all_kinds),
         WITH_TREE(tells_virtual_from_real),

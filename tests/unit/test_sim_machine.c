@@ -310,8 +310,10 @@ static void test_arenas_have_limits(void **state) {
     assert_int_equal(machine->verbs->open_arena(machine, 4096, BJ_PAGES_HUGE, 0, &arena, &error), BJ_ERR_UNSUPPORTED);
     assert_int_equal(machine->verbs->open_arena(machine, 0, BJ_PAGES_BASE, 0, &arena, &error), BJ_ERR_USAGE);
     assert_int_equal(machine->verbs->open_arena(machine, 4096, BJ_PAGES_BASE, 9, &arena, &error), BJ_ERR_USAGE);
-    assert_int_equal(machine->verbs->open_arena(machine, (UINT64_C(16) << 30) + 1, BJ_PAGES_BASE, 0, &arena, &error),
-                     BJ_ERR_RESOURCE);
+    uint64_t beyond = (UINT64_C(16) << 30) + 1;
+    if (sizeof(size_t) >= sizeof beyond) /* 32-bit programs cannot even ask */
+        assert_int_equal(machine->verbs->open_arena(machine, beyond, BJ_PAGES_BASE, 0, &arena, &error),
+                         BJ_ERR_RESOURCE);
     assert_null(arena);
     /* Addresses come round after many mappings; open ones are never covered. */
     bj_arena *kept = open_arena(machine, 1 << 20, BJ_PAGES_BASE);

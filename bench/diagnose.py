@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How often `blackjack diagnose` names the right resource, on simulated machines and loads whose kind is known.
 
-usage: diagnose.py PROGRAM [--machines LIST] [--seeds N] [--random N] [--drawn N] [--draw TEXT] [--mixtures] [--folder FOLDER] [--verbose]
+usage: diagnose.py PROGRAM [--machines LIST] [--seeds N] [--random N] [--drawn N] [--draw TEXT] [--mixtures] [--strong] [--folder FOLDER] [--verbose]
 
 Loads of one kind each (none, cache, bandwidth, dram_rows) are drawn from each machine's own facts, never from what the program
 says of it: sizes, rates and rows come from the machine file, and what a load collides with follows from them by the arithmetic
 below. Machines without DRAM rows in their file get some. --random N: N more loads of each kind and machine, drawn wider.
 --drawn N: N machines that are drawn as well, in place of those of the zoo. --draw TEXT: other loads and machines than before.
 --mixtures: loads of two kinds; right is the larger one, or undetermined.
+--strong: one copy over all cpus. Its working set is divided among them, so there are no loads of the kind cache.
 Exit status 1: a confident answer was wrong, or fewer than 95 in 100 were named rightly.
 """
 
@@ -85,7 +86,7 @@ def draw_machine(name, draw):
                        "cpu_gbs": round(cpu_gbs, 2), "domains": [{"shared_by": threads, "gbs": round(gbs, 2)}]},
             "misses_in_flight": draw.choice([8, 12, 16, 24]), "page": {"base": 4096, "huge": draw.choice([0, 2 << 20]), "frames": "random"},
             "prefetchers": draw.choice([[], ["stride"], ["adjacent"], ["stride", "region"]]),
-            "exchange": {"smt": 10, "L3": draw.randint(20, 60), "socket": 100, "remote": 150},
+            "exchange": {"smt": 10, f"L{len(caches)}": draw.randint(20, 60), "socket": 100, "remote": 150},
             "noise": {"jitter": round(draw.uniform(0.002, 0.03), 4), "spike_rate": round(draw.uniform(0, 0.02), 4), "spike_factor": draw.uniform(2, 10)}}
     if smt > 1:
         spec["shared_units"] = draw.choice([["fp"], ["int", "fp"], []])
@@ -158,8 +159,9 @@ def run(command):
 
 
 class Bench:
-    def __init__(self, program, folder, verbose):
+    def __init__(self, program, folder, verbose, strong):
         self.program, self.folder, self.verbose = program, folder, verbose
+        self.words = ["--strong"] if strong else []
         self.count = 0
 
     def prepare(self, machine):
@@ -177,7 +179,7 @@ class Bench:
         file = self.folder / "load.json"
         file.write_text(json.dumps({"format": "blackjack-load/1", "name": "load", **load}))
         return json.loads(run([self.program, "diagnose", "--machine", f"sim:{path}", "--load", file, "--profile", profile,
-                               "--seed", str(seed), "--effort", effort, "--json"]))
+                               "--seed", str(seed), "--effort", effort, "--json"] + self.words))
 
     def tell(self, machine, load, answer, expected):
         if self.verbose:
@@ -196,6 +198,7 @@ def main():
     parser.add_argument("--drawn", type=int, default=0)
     parser.add_argument("--draw", default="")
     parser.add_argument("--mixtures", action="store_true")
+    parser.add_argument("--strong", action="store_true")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--folder")
     parser.add_argument("--verbose", action="store_true")
@@ -203,7 +206,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.folder or temporary)
         folder.mkdir(exist_ok=True)
-        sys.exit(judge(Bench(options.program, folder, options.verbose), options))
+        sys.exit(judge(Bench(options.program, folder, options.verbose, options.strong), options))
 
 
 def judge(bench, options):
@@ -212,7 +215,7 @@ def judge(bench, options):
     if options.drawn:
         specs = [draw_machine(f"drawn_{i}", random.Random(f"{options.draw} machine {i}")) for i in range(options.drawn)]
     machines = [Machine(spec) for spec in specs]
-    kinds = ["mixture"] if options.mixtures else KINDS
+    kinds = ["mixture"] if options.mixtures else [kind for kind in KINDS if kind != "cache" or not options.strong]
     right = wrong = total = confident_wrong = 0
     print(f"{'machine':16}" + "".join(f"{kind:>24}" for kind in kinds))
     for machine in machines:

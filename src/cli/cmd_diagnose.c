@@ -29,6 +29,7 @@ typedef struct {
     char **words; /* of it */
     int *cpus;    /* that are allowed */
     size_t cpu_count;
+    size_t threads; /* of a load, that one copy has; 1: not said */
     size_t asked[BJ_DIAGNOSE_DENSITIES], asked_count;
     double deadline_s;
     size_t parts_done, fewest_rounds; /* variants and the diagnosis share the time; of a part */
@@ -119,7 +120,9 @@ static bj_status attach(session *s, bj_error *error) {
             return bj_base_set_error(error, BJ_ERR_USAGE,
                                      "a simulated machine runs a load and no command: --load FILE is needed");
         s->d->program = load;
-        return bj_machine_attach_load(s->machine, load, error);
+        BJ_TRY(bj_machine_attach_load(s->machine, load, &s->threads, error));
+        s->d->request.strong = s->d->request.strong || (s->threads > 1 && !bj_cli_is_given(arguments, "weak"));
+        return BJ_OK;
     }
     if (load != NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--load is for simulated machines");
@@ -150,12 +153,16 @@ static bj_status choose_cpus(session *s, bj_error *error) {
     return BJ_OK;
 }
 
-/* The copy's cpus where several chips let their number stay the same at all densities. */
+/* One copy: no more cpus than it has threads, and where there are as many chips, as many cpus at each density. */
 static void spread_copy(session *s) {
     bj_diagnose_request *request = &s->d->request;
-    const bj_diagnose_chip *chip = &s->d->chip;
-    if (request->strong && chip->chips > 1)
-        request->total_cpus = chip->chips < chip->count ? chip->chips : chip->count;
+    bj_diagnose_chip *chip = &s->d->chip;
+    if (!request->strong)
+        return;
+    if (s->threads > 1 && s->threads < chip->count)
+        bj_diagnose_narrow_chip(chip, s->threads);
+    if (chip->chips >= chip->count)
+        request->total_cpus = chip->count;
 }
 
 static bj_status choose_densities(session *s, bj_error *error) {

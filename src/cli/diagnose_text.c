@@ -38,9 +38,9 @@ static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one
         putchar('\n');
     }
     printf("  %s\n", strong && one_chip
-                         ? "(one copy on all of them, the same work: ideal is time / cores; with one chip\n"
-                           "  only fewer cpus make less density, so what the program itself loses by more\n"
-                           "  threads is in it)"
+                         ? "(one copy on all of them, the same work: ideal is time / cores; less density\n"
+                           "  means fewer cpus here, so what the program itself loses by more threads is in\n"
+                           "  it)"
                      : strong ? "(one copy on as many cpus at every density, the same work: ideal is the same\n  time)"
                               : "(a copy on each, the same work each: ideal is the same time)");
 }

@@ -155,4 +155,11 @@ void bj_diagnose_free_chip(bj_diagnose_chip *chip) {
     free(chip->cpus);
     free(chip->others);
     *chip = (bj_diagnose_chip){0};
+void bj_diagnose_narrow_chip(bj_diagnose_chip *chip, size_t count) {
+    for (size_t c = 0; c + 1 < chip->chips; c++)
+        memmove(chip->others + c * count, chip->others + c * chip->count, count * sizeof *chip->others);
+    chip->count = count;
+    chip->cache_sharers = chip->cache_sharers < count ? chip->cache_sharers : count;
+}
+
 }

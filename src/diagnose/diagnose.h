@@ -24,6 +24,8 @@ typedef struct {
 bj_status bj_diagnose_find_chip(const bj_answers *answers, const int *allowed, size_t allowed_count,
                                 bj_diagnose_chip *chip, bj_error *error) BJ_WARN_UNUSED;
 void bj_diagnose_free_chip(bj_diagnose_chip *chip);
+/* Leaves so many cpus of each chip, the first ones, at least two: those that a program can use. */
+void bj_diagnose_narrow_chip(bj_diagnose_chip *chip, size_t count);
 
 enum { BJ_DIAGNOSE_DENSITIES = 64, BJ_DIAGNOSE_ROUNDS = 64, BJ_DIAGNOSE_LEVELS = 4 };
 

@@ -354,4 +354,6 @@ bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine 
 /* What trials run copies of. A native machine takes a command, whose words must outlive it; a simulated one a load, the
  * file of which docs/machines.md describes. */
 bj_status bj_machine_attach_command(bj_machine *native, const bj_command *command, bj_error *error) BJ_WARN_UNUSED;
-bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, bj_error *error) BJ_WARN_UNUSED;
+/* threads (may be NULL): that a copy of the load works with at most; 1: with as many as it is given cpus. */
+bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, size_t *threads,
+                                 bj_error *error) BJ_WARN_UNUSED;

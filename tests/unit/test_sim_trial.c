@@ -16,7 +16,7 @@ static bj_machine *open_with(const char *load) {
     char path[256];
     bj_error error = {""};
     write_machine(load, strlen(load), path, sizeof path);
-    if (bj_machine_attach_load(machine, path, &error) != BJ_OK)
+    if (bj_machine_attach_load(machine, path, NULL, &error) != BJ_OK)
         fail_msg("%s", error.text);
     unlink(path);
     return machine;

@@ -11,10 +11,12 @@ static const double PROGRAM_NS = 1e9;
 /* Of a siblings' core, the units that all programs compute with. */
 static const char *const COMPUTE_UNITS[] = {"int", "fp"};
 
-bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, bj_error *error) {
+bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, size_t *threads, bj_error *error) {
     bj_sim_machine *self = simulated->self;
     BJ_TRY(bj_sim_read_load(path, &self->load, error));
     self->has_load = true;
+    if (threads != NULL)
+        *threads = (size_t)self->load.threads;
     return BJ_OK;
 }
 
@@ -33,6 +35,11 @@ static bj_status place_worker(bj_sim_machine *self, int cpu, bj_sim_worker *work
     worker->cpu = found;
     worker->most_gbs = INFINITY;
     return BJ_OK;
+}
+
+/* Of a copy: one a cpu, but no more than the load has. */
+static size_t count_threads(const bj_sim_load *load, const bj_copy *copy) {
+    return load->threads > 1 && copy->cpu_count > load->threads ? (size_t)load->threads : copy->cpu_count;
 }
 
 /* The work of one of so many threads of a copy. */
@@ -67,15 +74,16 @@ typedef struct {
 static bj_status gather(bj_sim_machine *self, const bj_trial *trial, troupe *all, bj_error *error) {
     size_t room = trial->actor_count;
     for (size_t i = 0; i < trial->copy_count; i++)
-        room += trial->copies[i].cpu_count;
+        room += count_threads(&self->load, &trial->copies[i]);
     *all = (troupe){.workers = calloc(room, sizeof *all->workers)};
     if (all->workers == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu loads", room);
-    for (size_t i = 0; i < trial->copy_count; i++)
-        for (size_t t = 0; t < trial->copies[i].cpu_count; t++) {
+    for (size_t i = 0; i < trial->copy_count; i++) {
+        size_t threads = count_threads(&self->load, &trial->copies[i]);
+        for (size_t t = 0; t < threads; t++) {
             bj_sim_worker *worker = &all->workers[all->count++];
             BJ_TRY(place_worker(self, trial->copies[i].cpus[t], worker, error));
-            take_load(&self->load, (double)trial->copies[i].cpu_count, worker);
+            take_load(&self->load, (double)threads, worker);
         }
     all->actors_from = all->count;
     for (size_t i = 0; i < trial->actor_count; i++) {
@@ -111,7 +119,7 @@ static void sample_all(bj_sim_machine *self, const bj_trial *trial, const troupe
     double longest = trial->copy_count > 0 ? 0 : trial->seconds;
     for (size_t i = 0; i < trial->copy_count; i++) {
         double ns = 0; /* the copy's slowest thread */
-        for (size_t t = 0; t < trial->copies[i].cpu_count; t++, worker++)
+        for (size_t t = 0; t < count_threads(&self->load, &trial->copies[i]); t++, worker++)
             ns = fmax(ns, worker->unit_ns);
         seconds[i] = bj_sim_add_noise(&self->noise, ns * units, self->clock_s) * 1e-9;
         longest = fmax(longest, seconds[i]);

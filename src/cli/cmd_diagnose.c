@@ -168,7 +168,7 @@ static void spread_copy(session *s) {
 static bj_status choose_densities(session *s, bj_error *error) {
     bj_diagnose_request *request = &s->d->request;
     spread_copy(s);
-    size_t most = request->total_cpus > 0 ? request->total_cpus : s->d->chip.count;
+    size_t most = s->d->chip.count;
     if (s->asked_count == 0) {
         for (size_t d = 1; d < most; d *= 2)
             if (request->total_cpus == 0 || most % d == 0)
@@ -176,8 +176,8 @@ static bj_status choose_densities(session *s, bj_error *error) {
         s->asked[s->asked_count++] = most;
     }
     if (s->asked[s->asked_count - 1] > most)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--density: at most %zu, the cores of a chip here%s", most,
-                                 request->total_cpus > 0 ? " that the chips have one each for" : "");
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--density: at most %zu, the cores of a chip that it can use",
+                                 most);
     for (size_t i = 0; i < s->asked_count; i++) {
         if (request->total_cpus > 0 && most % s->asked[i] != 0)
             return bj_base_set_error(error, BJ_ERR_USAGE, "--density: %zu does not divide the %zu cpus of the copy",
@@ -260,6 +260,8 @@ static bj_status run_all(session *s, bj_error *error) {
     BJ_TRY(bj_runner_open_machine(bj_cli_find_value(s->arguments, "machine"), s->d->seed, &s->machine, error));
     s->d->machine = s->machine->facts.where;
     BJ_TRY(attach(s, error));
+    const char *none = s->machine->facts.no_counters;
+    s->d->no_counters = none[0] != '\0' ? none : "they were taken by others";
     BJ_TRY(choose_cpus(s, error));
     BJ_TRY(bj_cli_know_chip(s->arguments, s->machine, s->cpus, s->cpu_count, s->d, error));
     BJ_TRY(choose_densities(s, error));

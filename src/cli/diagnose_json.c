@@ -48,8 +48,15 @@ static json_t *make_densities(const bj_diagnose_density *densities, size_t count
         json_t *object = json_pack("{s:I, s:o, s:o}", "cpus", (json_int_t)densities[i].cpus, "seconds",
                                    make_estimate(&densities[i].seconds, "s"), "efficiency",
                                    make_estimate(&densities[i].efficiency, ""));
-        if (!isnan(densities[i].row_hits))
-            json_object_set_new(object, "row_hits", number(densities[i].row_hits));
+        if (!isnan(densities[i].notes.row_hits))
+            json_object_set_new(object, "row_hits", number(densities[i].notes.row_hits));
+        const double *counts = densities[i].notes.counts;
+        if (isfinite(counts[BJ_COUNT_CYCLES]))
+            json_object_set_new(object, "counts",
+                                json_pack("{s:o, s:o, s:o, s:o}", "cycles", number(counts[BJ_COUNT_CYCLES]),
+                                          "instructions", number(counts[BJ_COUNT_INSTRUCTIONS]), "loads",
+                                          number(counts[BJ_COUNT_LOADS]), "last_level_misses",
+                                          number(counts[BJ_COUNT_MISSES])));
         json_array_append_new(list, object);
     }
     return list;
@@ -159,6 +166,17 @@ static json_t *make_peaks(const bj_cli_diagnosis *d) {
     return object;
 }
 
+static json_t *make_witness(const bj_cli_diagnosis *d) {
+    const bj_diagnose_witness *w = &d->diagnosis.witness;
+    if (!w->counted)
+        return json_pack("{s:n, s:o}", "points_to", "reason", make_text(d->no_counters));
+    char text[240];
+    bj_cli_tell_witness(w, d->diagnosis.share_gbs, text, sizeof text);
+    return json_pack("{s:s, s:s, s:o, s:o}", "points_to", bj_diagnose_name_verdict(w->points_to), "reason", text,
+                     "miss_growth", make_estimate(&w->miss_growth, ""), "miss_gbs",
+                     make_estimate(&w->miss_gbs, "GB/s"));
+}
+
 static json_t *make_variants(const bj_cli_diagnosis *d) {
     json_t *list = json_array();
     for (size_t i = 0; i < d->variant_count; i++)
@@ -178,6 +196,7 @@ bj_status bj_cli_print_diagnosis_json(const bj_cli_diagnosis *d, bj_error *error
     json_object_set_new(root, "closure", make_closure(diagnosis));
     json_object_set_new(root, "evidence", make_evidence(d));
     json_object_set_new(root, "peaks", make_peaks(d));
+    json_object_set_new(root, "witness", make_witness(d));
     if (d->variant_count > 0)
         json_object_set_new(root, "variants", make_variants(d));
     json_object_set_new(root, "verdict",

@@ -25,7 +25,7 @@ static void print_peak(double value, const char *name) {
 static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one_chip) {
     bool hits = false;
     for (size_t i = 0; i < diagnosis->density_count; i++)
-        hits = hits || isfinite(diagnosis->densities[i].row_hits);
+        hits = hits || isfinite(diagnosis->densities[i].notes.row_hits);
     printf("\n  cores   seconds          interval   efficiency%s\n", hits ? "   row hits" : "");
     for (size_t i = 0; i < diagnosis->density_count; i++) {
         const bj_diagnose_density *d = &diagnosis->densities[i];
@@ -33,8 +33,8 @@ static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one
         print_number(d->seconds.value, 9, "%*.4g");
         printf("  %8.4g - %-8.4g", d->seconds.interval[0], d->seconds.interval[1]);
         print_number(100 * d->efficiency.value, 8, "%*.0f%%");
-        if (isfinite(d->row_hits))
-            printf("  %9.0f%%", 100 * d->row_hits);
+        if (isfinite(d->notes.row_hits))
+            printf("  %9.0f%%", 100 * d->notes.row_hits);
         putchar('\n');
     }
     printf("  %s\n", strong && one_chip
@@ -132,6 +132,53 @@ static void print_peaks(const bj_cli_diagnosis *d) {
     }
 }
 
+void bj_cli_tell_witness(const bj_diagnose_witness *witness, double share_gbs, char *text, size_t room) {
+    switch (witness->points_to) {
+    case BJ_VERDICT_CACHE:
+        snprintf(text, room, "they point to cache: an instruction misses %.3g times as often at full density",
+                 witness->miss_growth.value);
+        break;
+    case BJ_VERDICT_BANDWIDTH:
+        snprintf(text, room,
+                 "they point to bandwidth: what misses alone on the chip is %.3g GB/s, and its share is %.3g",
+                 witness->miss_gbs.value, share_gbs);
+        break;
+    case BJ_VERDICT_NONE:
+        snprintf(text, room,
+                 "they point neither to cache nor to bandwidth (%.3g GB/s miss, its share is %.3g); lines that were "
+                 "fetched ahead may not count, and of DRAM rows they tell nothing",
+                 witness->miss_gbs.value, share_gbs);
+        break;
+    default:
+        snprintf(text, room, "they are too uneven from round to round to point to anything");
+        break;
+    }
+}
+
+/* What a copy did by the processor's counters, and what that points to. */
+static void print_witness(const bj_cli_diagnosis *d) {
+    const bj_diagnose_witness *w = &d->diagnosis.witness;
+    if (!w->counted) {
+        printf("\nNo second witness: no hardware counters, ");
+        bj_cli_print_filled(d->no_counters, sizeof "No second witness: no hardware counters, " - 1, 2);
+        return;
+    }
+    printf("\nBy the processor's counters, of a copy\n\n"
+           "  cores  instructions/cycle  loads/cycle  misses/1000 instructions\n");
+    for (size_t i = 0; i < d->diagnosis.density_count; i++) {
+        const double *counts = d->diagnosis.densities[i].notes.counts;
+        printf("  %5zu", d->diagnosis.densities[i].cpus);
+        print_number(counts[BJ_COUNT_INSTRUCTIONS] / counts[BJ_COUNT_CYCLES], 20, "%*.2f");
+        print_number(counts[BJ_COUNT_LOADS] / counts[BJ_COUNT_CYCLES], 13, "%*.2f");
+        print_number(1e3 * counts[BJ_COUNT_MISSES] / counts[BJ_COUNT_INSTRUCTIONS], 26, "%*.3g");
+        putchar('\n');
+    }
+    char text[240];
+    bj_cli_tell_witness(w, d->diagnosis.share_gbs, text, sizeof text);
+    printf("  ");
+    bj_cli_print_filled(text, 2, 2);
+}
+
 void bj_cli_rank_variants(const bj_cli_diagnosis *d, size_t density, size_t *order) {
     for (size_t i = 0; i < d->variant_count; i++) {
         size_t at = i;
@@ -173,6 +220,7 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
     print_cross_talk(diagnosis);
     print_closure(diagnosis);
     print_peaks(d);
+    print_witness(d);
     printf("\n%s", bj_diagnose_name_verdict(diagnosis->verdict));
     if (diagnosis->confidence != BJ_CONFIDENCE_NONE)
         printf(", confidence %s", bj_data_name_confidence(diagnosis->confidence));

@@ -97,9 +97,9 @@ static size_t lay_copies(const session *s, const int *cpus, size_t count, bj_cop
     return count;
 }
 
-static bj_status run(session *s, const bj_trial *trial, double *row_hits, bj_error *error) {
+static bj_status run(session *s, const bj_trial *trial, bj_trial_notes *notes, bj_error *error) {
     bj_machine *machine = s->request->machine;
-    BJ_TRY(machine->verbs->run_trial(machine, trial, s->seconds, s->achieved, row_hits, error));
+    BJ_TRY(machine->verbs->run_trial(machine, trial, s->seconds, s->achieved, notes, error));
     s->done++;
     if (s->request->report != NULL &&
         s->request->report(s->request->context, fmin((double)s->done / (double)s->planned, 1)))
@@ -160,7 +160,7 @@ static bj_status fill_density(session *s, size_t index, bj_diagnose_round *round
     bj_trial trial = {.copies = s->copies};
     size_t count = choose_cpus(s, s->request->densities[index], s->cpus);
     trial.copy_count = lay_copies(s, s->cpus, count, s->copies);
-    BJ_TRY(run(s, &trial, &round->row_hits[index], error));
+    BJ_TRY(run(s, &trial, &round->notes[index], error));
     round->densities[index] = median_seconds(s, trial.copy_count);
     return BJ_OK;
 }
@@ -172,7 +172,7 @@ static void clear_round(bj_diagnose_round *round) {
         for (size_t j = 0; j < BJ_COMPANIES; j++)
             round->cells[i][j] = (bj_diagnose_sample){NAN, NAN};
     for (size_t i = 0; i < BJ_DIAGNOSE_DENSITIES; i++)
-        round->densities[i] = round->row_hits[i] = NAN;
+        round->densities[i] = NAN;
 }
 
 static const task exploring[] = {

@@ -55,7 +55,7 @@ static void fill(bj_diagnose_round *round, const story *s, bj_random *random) {
             round->cells[i][j].own *= exp(s->noise * bj_random_normal(random));
     round->densities[0] = 1;
     round->densities[1] = program[BJ_BESIDE_COPIES].own;
-    round->row_hits[0] = round->row_hits[1] = NAN;
+    round->notes[0] = round->notes[1] = (bj_trial_notes){NAN, {NAN, NAN, NAN, NAN}};
 }
 
 static bj_diagnosis diagnose_rounds(const story *s, size_t rounds) {

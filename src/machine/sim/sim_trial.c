@@ -15,6 +15,7 @@ bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, size_t
     bj_sim_machine *self = simulated->self;
     BJ_TRY(bj_sim_read_load(path, &self->load, error));
     self->has_load = true;
+    simulated->facts.no_counters = "a simulated machine has none";
     if (threads != NULL)
         *threads = (size_t)self->load.threads;
     return BJ_OK;
@@ -85,6 +86,7 @@ static bj_status gather(bj_sim_machine *self, const bj_trial *trial, troupe *all
             BJ_TRY(place_worker(self, trial->copies[i].cpus[t], worker, error));
             take_load(&self->load, (double)threads, worker);
         }
+    }
     all->actors_from = all->count;
     for (size_t i = 0; i < trial->actor_count; i++) {
         bj_sim_worker *worker = &all->workers[all->count++];
@@ -134,14 +136,13 @@ static void sample_all(bj_sim_machine *self, const bj_trial *trial, const troupe
 }
 
 bj_status bj_sim_run_trial(bj_machine *machine, const bj_trial *trial, double *seconds, double *achieved,
-                           double *row_hits, bj_error *error) {
+                           bj_trial_notes *notes, bj_error *error) {
     bj_sim_machine *self = machine->self;
     troupe all = {0};
     double units = 1;
     bj_machine_clear_samples(seconds, trial->copy_count);
     bj_machine_clear_samples(achieved, trial->actor_count);
-    if (row_hits != NULL)
-        *row_hits = NAN;
+    bj_machine_clear_notes(notes);
     BJ_TRY(bj_machine_check_trial(trial, error));
     if (trial->copy_count > 0 && !self->has_load)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no load is attached", self->where);
@@ -149,7 +150,7 @@ bj_status bj_sim_run_trial(bj_machine *machine, const bj_trial *trial, double *s
         BJ_TRY(count_units(self, trial->copies[0].cpus[0], &units, error));
     bj_status status = gather(self, trial, &all, error);
     if (status == BJ_OK)
-        status = bj_sim_time_workers(self, all.workers, all.count, row_hits, error);
+        status = bj_sim_time_workers(self, all.workers, all.count, notes != NULL ? &notes->row_hits : NULL, error);
     if (status == BJ_OK)
         sample_all(self, trial, &all, units, seconds, achieved);
     free(all.workers);

@@ -101,9 +101,10 @@ static bj_status read_options(session *s, bj_error *error) {
     BJ_TRY(read_positive(s, "limit", "seconds", LIMIT_SECONDS, &s->command.limit_s, error));
     BJ_TRY(read_positive(s, "flops", "operations", NAN, &d->work.flops, error));
     BJ_TRY(read_positive(s, "bytes", "bytes", NAN, &d->work.bytes, error));
+    BJ_TRY(read_positive(s, "loads", "loads", NAN, &d->work.loads, error));
     BJ_TRY(read_densities(s, error));
     BJ_TRY(list_makes(s, error));
-    d->has_work = !isnan(d->work.flops) || !isnan(d->work.bytes);
+    d->has_work = !isnan(d->work.flops) || !isnan(d->work.bytes) || !isnan(d->work.loads);
     d->request.rounds = rounds[s->effort];
     d->request.seed = d->seed;
     s->deadline_s = budget;
@@ -305,6 +306,7 @@ static const bj_cli_option options[] = {
     {"strong", 0, NULL, "one copy over all cores, the work staying the same"},
     {"flops", 0, "N", "floating-point operations of one copy, to be held against what is attainable"},
     {"bytes", 0, "N", "bytes that it moves to and from memory"},
+    {"loads", 0, "N", "loads that it makes"},
     {"make", 0, "COMMAND", "builds a variant; may be repeated: ranks them at each density"},
     {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one"},
     {"load", 0, "FILE", "what runs on a simulated machine"},
@@ -320,7 +322,7 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_diagnose = {
     .name = "diagnose",
-    .synopsis = "[--density LIST] [--weak | --strong] [--flops N] [--bytes N]\n"
+    .synopsis = "[--density LIST] [--weak | --strong] [--flops N] [--bytes N] [--loads N]\n"
                 "[--make COMMAND]... [--machine sim:FILE --load FILE] [--profile FILE]\n"
                 "[--cpus LIST] [--effort quick|normal|thorough] [--budget SECONDS]\n"
                 "[--limit SECONDS] [--seed N] [--json] [--quiet] -- COMMAND...",

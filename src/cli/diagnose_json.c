@@ -157,10 +157,12 @@ static json_t *make_peaks(const bj_cli_diagnosis *d) {
         work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
         bj_diagnose_compare_to_peaks(peaks, &work, &standing);
         json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus", (json_int_t)d->diagnosis.densities[i].cpus,
-                            "gflops", number(standing.gflops), "gbs", number(standing.gbs), "flops_per_cycle",
-                            number(standing.flops_per_cycle), "flops_share", number(standing.flops_share),
-                            "bytes_share", number(standing.bytes_share), "roof_share", number(standing.roof_share)));
+            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
+                            (json_int_t)d->diagnosis.densities[i].cpus, "gflops", number(standing.gflops), "gbs",
+                            number(standing.gbs), "flops_per_cycle", number(standing.flops_per_cycle), "flops_share",
+                            number(standing.flops_share), "bytes_share", number(standing.bytes_share), "roof_share",
+                            number(standing.roof_share), "loads_per_cycle", number(standing.loads_per_cycle),
+                            "loads_share", number(standing.loads_share), "full_share", number(standing.full_share)));
     }
     json_object_set_new(object, "program", list);
     return object;

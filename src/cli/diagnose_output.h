@@ -26,7 +26,7 @@ typedef struct {
     size_t variant_count, chosen; /* the one that was built last and diagnosed */
     bj_peaks peaks;
     double useful_streams, streams_cpus; /* of the probe streams, with most cpus at work; NaN: not known */
-    bool has_work;                       /* --flops or --bytes */
+    bool has_work;                       /* --flops, --bytes or --loads */
     bj_peak_work work;
 } bj_cli_diagnosis;
 

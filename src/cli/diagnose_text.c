@@ -123,8 +123,12 @@ static void print_peaks(const bj_cli_diagnosis *d) {
         printf("  with %zu of the cores at work it does", d->diagnosis.densities[i].cpus);
         if (isfinite(s.flops_share))
             printf(" %.3g flops a cycle (%.0f%%)", s.flops_per_cycle, 100 * s.flops_share);
+        if (isfinite(s.loads_per_cycle))
+            printf(" %.3g loads a cycle", s.loads_per_cycle);
         if (isfinite(s.gbs))
             printf(" %.3g GB/s", s.gbs);
+        if (isfinite(s.bytes_share))
+            printf(" (%.0f%%)", 100 * s.bytes_share);
         if (isfinite(s.roof_share))
             printf(",\n    %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
                    s.below_ridge ? "memory" : "flops");

@@ -105,6 +105,14 @@ static void print_closure(const bj_diagnosis *diagnosis) {
         printf("\nthe program did not fill it beside the others, so its own rate is not known\n");
 }
 
+/* What stands between this and the next. */
+static const char *print_standing(const char *before, double value, const char *unit, double share) {
+    printf("%s %.3g %s", before, value, unit);
+    if (isfinite(share))
+        printf(" (%.0f%%)", 100 * share);
+    return ",";
+}
+
 static void print_peaks(const bj_cli_diagnosis *d) {
     const bj_peaks *peaks = &d->peaks;
     if (isnan(peaks->flops_per_cycle) && isnan(peaks->loads_per_cycle) && isnan(peaks->instructions_per_cycle))
@@ -120,17 +128,17 @@ static void print_peaks(const bj_cli_diagnosis *d) {
         work.seconds = d->diagnosis.densities[i].seconds.value;
         work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
         bj_diagnose_compare_to_peaks(peaks, &work, &s);
-        printf("  with %zu of the cores at work it does", d->diagnosis.densities[i].cpus);
+        printf("  %zu core%s at work", d->diagnosis.densities[i].cpus, d->diagnosis.densities[i].cpus > 1 ? "s" : "");
+        const char *before = ":";
         if (isfinite(s.flops_share))
-            printf(" %.3g flops a cycle (%.0f%%)", s.flops_per_cycle, 100 * s.flops_share);
+            before = print_standing(before, s.flops_per_cycle, "flops a cycle", s.flops_share);
         if (isfinite(s.loads_per_cycle))
-            printf(" %.3g loads a cycle", s.loads_per_cycle);
+            before = print_standing(before, s.loads_per_cycle, "loads a cycle", s.loads_share);
         if (isfinite(s.gbs))
-            printf(" %.3g GB/s", s.gbs);
-        if (isfinite(s.bytes_share))
-            printf(" (%.0f%%)", 100 * s.bytes_share);
+            before = print_standing(isfinite(s.flops_share) || isfinite(s.loads_per_cycle) ? ",\n   " : ":", s.gbs,
+                                    "GB/s", s.bytes_share);
         if (isfinite(s.roof_share))
-            printf(",\n    %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
+            printf("%s %.0f%% of what its flops a byte allow (%s)", before, 100 * s.roof_share,
                    s.below_ridge ? "memory" : "flops");
         putchar('\n');
     }

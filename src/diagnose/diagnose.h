@@ -98,6 +98,7 @@ typedef struct {
     size_t explored_count;
     /* What exploring found of the twins; NaN: there were none. */
     double twin_gbs;   /* of each that moves lines */
+    bool twins_rest;   /* the program draws so little, or nothing that could be seen, that they hardly move any */
     double twin_share; /* of the cache, that walks of all of them go through */
     bool walk_is_past; /* copies hurt the reference walk more than any walks that were tried */
     bool out_of_time;

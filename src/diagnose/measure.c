@@ -291,7 +291,9 @@ static bj_status explore(session *s, bj_diagnose_samples *samples, bj_error *err
     double full = bj_diagnose_cell(rounds, NULL, EXPLORING_ROUNDS, BJ_SUBJECT_NULL, BJ_BESIDE_FULL, true);
     double demand = bj_diagnose_find_demand(rounds, NULL, EXPLORING_ROUNDS);
     s->full_gbs = full / (n - 1);
-    s->twin_gbs = samples->twin_gbs = fmax(isnan(demand) ? 0 : demand, full * LEAST_TWIN_SHARE / n);
+    double least = full * LEAST_TWIN_SHARE / n;
+    samples->twins_rest = !(demand > least);
+    s->twin_gbs = samples->twin_gbs = samples->twins_rest ? least : demand;
     return find_twin_walks(s, samples, error);
 }
 

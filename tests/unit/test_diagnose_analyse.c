@@ -18,6 +18,7 @@ typedef struct {
     double full, idle;              /* at full density, and null actors against idle cpus */
     double walk_seen, lines_seen, scattered_seen; /* of the references, by the copies */
     double noise;                                 /* of each sample, a logarithm */
+    bool twins_rest;
 } story;
 
 enum { ROUNDS = 10 };
@@ -62,7 +63,8 @@ static bj_diagnosis diagnose_rounds(const story *s, size_t rounds) {
     bj_diagnose_round *made = calloc(rounds, sizeof *made);
     bj_diagnose_chip chip = {.count = 4, .chips = 1, .cache_bytes = 1 << 20, .cache_sharers = 4};
     bj_diagnose_request request = {.chip = &chip, .densities = {1, 4}, .density_count = 2, .seed = 3};
-    bj_diagnose_samples samples = {.rounds = made, .round_count = rounds, .twin_gbs = 2, .twin_share = 1};
+    bj_diagnose_samples samples = {
+        .rounds = made, .round_count = rounds, .twin_gbs = 2, .twin_share = 1, .twins_rest = s->twins_rest};
     bj_diagnosis diagnosis;
     bj_error error = {""};
     bj_random random;
@@ -106,6 +108,11 @@ static void wants_pressure_beside_sensitivity(void **state) {
 static void does_not_name_what_does_not_close(void **state) {
     (void)state;
     expect((story){.full = 1.5}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
+    /* Twins that moved nothing can be no cause, whatever happened beside them. */
+    expect((story){.twins = 1.4, .full = 1.4, .lines_seen = 1.6, .scattered_seen = 1.5, .twins_rest = true},
+           BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
+    expect((story){.scattered = 1.4, .full = 1.4, .lines_seen = 1.92, .scattered_seen = 2.4, .twins_rest = true},
+           BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
     expect((story){.cache = 1.2, .full = 1.6, .walk_seen = 2}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
     expect((story){.cache = 2, .full = 1.2, .walk_seen = 2}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
 }

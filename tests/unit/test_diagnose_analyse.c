@@ -19,6 +19,8 @@ typedef struct {
     double walk_seen, lines_seen, scattered_seen; /* of the references, by the copies */
     double noise;                                 /* of each sample, a logarithm */
     bool twins_rest;
+    double walk_traffic; /* of the scattered reference, by walks; 0: 1.1 */
+    double exposed;      /* of the program, by as many scattered lines as there can be, which cost the reference 4 */
 } story;
 
 enum { ROUNDS = 10 };
@@ -51,6 +53,10 @@ static void fill(bj_diagnose_round *round, const story *s, bj_random *random) {
         reference[BJ_BESIDE_TWINS_SCATTERED].own = by_twins[i] * by_rows[i];
         reference[BJ_BESIDE_COPIES].own = seen[i];
     }
+    if (s->walk_traffic > 0)
+        round->cells[BJ_SUBJECT_SCATTERED][BJ_BESIDE_TWIN_WALKS].own = s->walk_traffic;
+    round->cells[BJ_SUBJECT_SCATTERED][BJ_BESIDE_FULL_SCATTERED].own = 4;
+    program[BJ_BESIDE_FULL_SCATTERED].own *= at_least_one(s->exposed);
     for (int i = 0; i < BJ_SUBJECTS; i++)
         for (int j = 0; j < BJ_COMPANIES; j++)
             round->cells[i][j].own *= exp(s->noise * bj_random_normal(random));
@@ -108,6 +114,10 @@ static void wants_pressure_beside_sensitivity(void **state) {
 static void does_not_name_what_does_not_close(void **state) {
     (void)state;
     expect((story){.full = 1.5}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
+    /* Walks that are mostly traffic hurt what uses no cache even more: no sign of a lack of cache. */
+    expect((story){.cache = 4, .full = 4.5, .walk_seen = 2, .walk_traffic = 9, .exposed = 3.5}, BJ_VERDICT_UNDETERMINED,
+           BJ_CONFIDENCE_NONE);
+    expect((story){.cache = 4, .full = 4, .walk_seen = 2, .walk_traffic = 9}, BJ_VERDICT_CACHE, BJ_CONFIDENCE_HIGH);
     /* Twins that moved nothing can be no cause, whatever happened beside them. */
     expect((story){.twins = 1.4, .full = 1.4, .lines_seen = 1.6, .scattered_seen = 1.5, .twins_rest = true},
            BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);

@@ -233,16 +233,21 @@ static bj_status run_round(session *s, const task *tasks, size_t count, bj_diagn
     return BJ_OK;
 }
 
-/* Once alone, so that one that cannot be timed is told at once. */
+/* Alone, so that one that cannot be timed is told at once. A busy machine may hold up what is short: the least of some
+ * tries counts. */
 static bj_status try_program(session *s, bj_error *error) {
     bj_trial trial = {.copies = s->copies};
+    double least = INFINITY;
     trial.copy_count = lay_copies(s, s->request->chip->cpus, 1, s->copies);
-    BJ_TRY(run(s, &trial, NULL, error));
-    if (s->seconds[0] < s->request->least_s)
+    for (unsigned i = 0; i < FIRST_TRIES && (i == 0 || least < SHORT_TIMES * s->request->least_s); i++) {
+        BJ_TRY(run(s, &trial, NULL, error));
+        least = fmin(least, s->seconds[0]);
+    }
+    if (least < s->request->least_s)
         return bj_base_set_error(error, BJ_ERR_FAILED,
                                  "the program ends after %.3g ms: too short to be timed beside others; give it work "
                                  "for %.3g ms or more",
-                                 s->seconds[0] * 1e3, s->request->least_s * 1e3);
+                                 least * 1e3, s->request->least_s * 1e3);
     return BJ_OK;
 }
 

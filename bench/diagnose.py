@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """How often `blackjack diagnose` names the right resource, on simulated machines and loads whose kind is known.
 
-usage: diagnose.py PROGRAM [--machines LIST] [--seeds N] [--random N] [--mixtures] [--folder FOLDER] [--verbose]
+usage: diagnose.py PROGRAM [--machines LIST] [--seeds N] [--random N] [--drawn N] [--draw TEXT] [--mixtures] [--strong] [--folder FOLDER] [--verbose]
 
 Loads of one kind each (none, cache, bandwidth, dram_rows) are drawn from each machine's own facts, never from what the program
 says of it: sizes, rates and rows come from the machine file, and what a load collides with follows from them by the arithmetic
 below. Machines without DRAM rows in their file get some. --random N: N more loads of each kind and machine, drawn wider.
+--drawn N: N machines that are drawn as well, in place of those of the zoo. --draw TEXT: other loads and machines than before.
 --mixtures: loads of two kinds; right is the larger one, or undetermined.
+--strong: one copy over all cpus. Its working set is divided among them, so there are no loads of the kind cache.
 Exit status 1: a confident answer was wrong, or fewer than 95 in 100 were named rightly.
 """
 
@@ -26,9 +28,9 @@ DEFAULT = ["barcelona", "nehalem_ep", "zen3", "a64fx", "ring_8"]
 class Machine:
     """The facts of a machine file that loads are made of."""
 
-    def __init__(self, path):
-        self.spec = json.loads(path.read_text())
-        spec, memory = self.spec, self.spec["memory"]
+    def __init__(self, spec):
+        self.spec = spec
+        memory = spec["memory"]
         self.name = spec["name"]
         cpus, smt = spec.get("cpus", 1), spec.get("smt", 1)
         self.ghz = spec.get("clock_ghz", 1.0)
@@ -58,6 +60,40 @@ class Machine:
         share = max(0, 1 - self.dram["open_rows"] / places)
         return min(self.gbs, self.line / (self.line / self.controller_gbs +
                                           share * self.dram["conflict_ns"] / self.dram["banks"]))
+
+
+def draw_machine(name, draw):
+    """A chip or two of today's kind with sizes, rates, rows and noise that nobody chose."""
+    cores, smt, chips = draw.choice([2, 3, 4, 6, 8, 12, 16]), draw.choice([1, 1, 2]), draw.choice([1, 1, 2])
+    ghz, line = round(draw.uniform(1.5, 4.5), 1), draw.choice([64, 64, 64, 128])
+    threads = cores * smt
+    first, second = draw.choice([16, 32, 48, 64]) << 10, draw.choice([128, 256, 512, 1024, 2048]) << 10
+    last = max(draw.choice([1, 2, 3, 4]) * cores << 20, 4 * second)
+    caches = [{"level": 1, "size": first, "line": line, "ways": 8, "latency": draw.choice([3, 4, 5]), "shared_by": smt,
+               "mapped": "virtual"},
+              {"level": 2, "size": second, "line": line, "ways": 8, "latency": draw.randint(10, 18), "shared_by": smt,
+               "mapped": "physical"},
+              {"level": 3, "size": last, "line": line, "ways": 16, "latency": draw.randint(30, 75), "shared_by": threads,
+               "policy": draw.choice(["neither", "inclusive", "exclusive"]), "index": draw.choice(["plain", "hashed"]),
+               "mapped": "physical"}]
+    if draw.random() < 0.25: # two levels, the second is everybody's
+        caches = caches[:1] + [dict(caches[2], level=2, latency=draw.randint(12, 40), policy="inclusive")]
+    cpu_gbs = draw.uniform(3, 25)
+    gbs = cpu_gbs * draw.uniform(1.1, max(1.2, 0.8 * cores))
+    spec = {"format": "blackjack-machine/1", "name": name, "clock_ghz": ghz, "cpus": threads * chips, "smt": smt, "sockets": chips,
+            "numa_nodes": chips, "numbering": draw.choice(["compact", "scatter"]), "caches": caches,
+            "memory": {"latency": round(draw.uniform(60, 150) * ghz), "remote_latency": round(draw.uniform(160, 220) * ghz),
+                       "cpu_gbs": round(cpu_gbs, 2), "domains": [{"shared_by": threads, "gbs": round(gbs, 2)}]},
+            "misses_in_flight": draw.choice([8, 12, 16, 24]), "page": {"base": 4096, "huge": draw.choice([0, 2 << 20]), "frames": "random"},
+            "prefetchers": draw.choice([[], ["stride"], ["adjacent"], ["stride", "region"]]),
+            "exchange": {"smt": 10, f"L{len(caches)}": draw.randint(20, 60), "socket": 100, "remote": 150},
+            "noise": {"jitter": round(draw.uniform(0.002, 0.03), 4), "spike_rate": round(draw.uniform(0, 0.02), 4), "spike_factor": draw.uniform(2, 10)}}
+    if smt > 1:
+        spec["shared_units"] = draw.choice([["fp"], ["int", "fp"], []])
+    if draw.random() < 0.5:
+        spec["dram"] = {"open_rows": draw.choice([8, 16, 32, 64]), "row_bytes": draw.choice([8192, 32768]),
+                        "conflict_ns": round(draw.uniform(20, 50)), "banks": draw.choice([4, 8, 16, 32])}
+    return spec
 
 
 def stream(demand, machine, arrays):
@@ -123,8 +159,9 @@ def run(command):
 
 
 class Bench:
-    def __init__(self, program, folder, verbose):
+    def __init__(self, program, folder, verbose, strong):
         self.program, self.folder, self.verbose = program, folder, verbose
+        self.words = ["--strong"] if strong else []
         self.count = 0
 
     def prepare(self, machine):
@@ -142,7 +179,7 @@ class Bench:
         file = self.folder / "load.json"
         file.write_text(json.dumps({"format": "blackjack-load/1", "name": "load", **load}))
         return json.loads(run([self.program, "diagnose", "--machine", f"sim:{path}", "--load", file, "--profile", profile,
-                               "--seed", str(seed), "--effort", effort, "--json"]))
+                               "--seed", str(seed), "--effort", effort, "--json"] + self.words))
 
     def tell(self, machine, load, answer, expected):
         if self.verbose:
@@ -158,7 +195,10 @@ def main():
     parser.add_argument("--machines", default=",".join(DEFAULT))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--drawn", type=int, default=0)
+    parser.add_argument("--draw", default="")
     parser.add_argument("--mixtures", action="store_true")
+    parser.add_argument("--strong", action="store_true")
     parser.add_argument("--effort", default="normal")
     parser.add_argument("--folder")
     parser.add_argument("--verbose", action="store_true")
@@ -166,19 +206,22 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.folder or temporary)
         folder.mkdir(exist_ok=True)
-        sys.exit(judge(Bench(options.program, folder, options.verbose), options))
+        sys.exit(judge(Bench(options.program, folder, options.verbose, options.strong), options))
 
 
 def judge(bench, options):
     zoo = Path(__file__).resolve().parent.parent / "machines"
-    machines = [Machine(zoo / f"{name}.json") for name in options.machines.split(",")]
-    kinds = ["mixture"] if options.mixtures else KINDS
+    specs = [json.loads((zoo / f"{name}.json").read_text()) for name in options.machines.split(",")]
+    if options.drawn:
+        specs = [draw_machine(f"drawn_{i}", random.Random(f"{options.draw} machine {i}")) for i in range(options.drawn)]
+    machines = [Machine(spec) for spec in specs]
+    kinds = ["mixture"] if options.mixtures else [kind for kind in KINDS if kind != "cache" or not options.strong]
     right = wrong = total = confident_wrong = 0
     print(f"{'machine':16}" + "".join(f"{kind:>24}" for kind in kinds))
     for machine in machines:
         row = f"{machine.name:16}"
         for kind in kinds:
-            draw = random.Random(f"{machine.name} {kind}")
+            draw = random.Random(f"{options.draw}{machine.name} {kind}")
             tally = {"right": 0, "undetermined": 0, "wrong": 0, "high": 0}
             for seed in range(1, options.seeds + options.random + 1):
                 if kind == "mixture":

@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "runner": ["base/", "data/", "platform/", "machine/machine.h", "probes/probe.h", "profile/", "bj_build.h"],
     "report": ["base/", "data/", "stats/", "profile/"],
     "emit": ["base/", "data/", "profile/"],
-    "regions": ["base/", "stats/"],
+    "regions": ["base/", "stats/", "diagnose/peaks.h"],
     "fleet": ["base/", "data/", "stats/", "profile/", "report/compare.h", "report/compare_constants.h",
               "report/compare_judge.h", "report/compare_levels.h", "report/terminal_text.h"],
     "verify": ["base/", "data/", "stats/", "machine/machine.h", "probes/probe.h", "profile/", "runner/",

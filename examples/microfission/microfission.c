@@ -1,7 +1,9 @@
 /* Both forms of the paper's loop at each core density: 1, 2, ... threads, one a cpu, each with elements of its own
  * (weak scaling). First both are compared, then timed in turns.
  *
- * usage: microfission [ELEMENTS [ROUNDS]]
+ * usage: microfission [ELEMENTS [ROUNDS [fused|fissioned]]]
+ * With a form, one thread does that one alone, wherever it was started, as `blackjack diagnose` wants a program:
+ *     blackjack diagnose -- ./microfission 216 15 fused
  * With BLACKJACK_REGIONS=FILE both forms are regions as well: `blackjack regions FILE`. */
 #define _GNU_SOURCE
 #include <float.h>
@@ -128,6 +130,26 @@ static int run(size_t threads, const int *cpus, size_t elements, size_t rounds, 
     return failed ? -1 : 0;
 }
 
+/* One form, on this thread alone. */
+static int run_form(const char *name, size_t elements, size_t rounds) {
+    size_t form = strcmp(name, form_names[1]) == 0;
+    element *all = malloc(elements * sizeof *all);
+    if (strcmp(name, form_names[form]) != 0 || all == NULL) {
+        fprintf(stderr, "microfission: %s\n", all == NULL ? "no memory" : "a form is fused or fissioned");
+        free(all);
+        return 2;
+    }
+    fill(&all[0], 0);
+    for (size_t i = 1; i < elements; i++)
+        memcpy(&all[i], &all[0], sizeof *all);
+    for (size_t round = 0; round < rounds; round++)
+        for (size_t i = 0; i < elements; i++)
+            forms[form](&all[i], smooth);
+    printf("%s: %g\n", name, all[elements - 1].q[0][N0][POINTS / 2]);
+    free(all);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     size_t elements = argc > 1 ? strtoul(argv[1], NULL, 10) : 54; /* the paper's standard load */
     size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 21;
@@ -135,9 +157,11 @@ int main(int argc, char **argv) {
     static int cpus[CPU_SETSIZE];
     size_t cpu_count = 0;
     if (elements == 0 || rounds == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        fprintf(stderr, "usage: microfission [ELEMENTS [ROUNDS]]\n");
+        fprintf(stderr, "usage: microfission [ELEMENTS [ROUNDS [fused|fissioned]]]\n");
         return 2;
     }
+    if (argc > 3)
+        return run_form(argv[3], elements, rounds);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET((size_t)cpu, &allowed))
             cpus[cpu_count++] = cpu;

@@ -167,7 +167,8 @@ typedef enum {
 BJ_LIB_API bj_lib_result bj_lib_place_ranks(const bj_lib_profile *profile, size_t count, bj_lib_talk talk, size_t bytes,
                                             size_t *places, char *reason, size_t reason_room, bj_lib_error *error);
 /* The advice that `blackjack show` prints: where to put ranks, how many cpus are of use, which messages to join, how
- * many to send at once, each with its reason, by index. BJ_LIB_ERR_NOT_FOUND: there is no more. */
+ * many to send at once, through how many arrays a loop may go, each with its reason, by index. BJ_LIB_ERR_NOT_FOUND:
+ * there is no more. */
 BJ_LIB_API bj_lib_result bj_lib_get_advice(const bj_lib_profile *profile, size_t index, char *text, size_t room,
                                            bj_lib_error *error);
 

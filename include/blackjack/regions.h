@@ -50,6 +50,8 @@ typedef struct {
 BJ_LIB_API bj_lib_region bj_lib_name_region(const char *name);
 /* What one call of the region does, for rates in the report; 0: unknown. */
 BJ_LIB_API void bj_lib_declare_work(bj_lib_region region, double flops, double bytes);
+/* And how many loads that is. */
+BJ_LIB_API void bj_lib_declare_loads(bj_lib_region region, double loads);
 /* Writes what all threads of this process, and of those that it forked, have recorded so far. */
 BJ_LIB_API bj_lib_result bj_lib_write_regions(const char *path, bj_lib_error *error);
 

@@ -1,22 +1,18 @@
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/json_read.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/cpu_list.h"
+#include "cli/diagnose_machine.h"
 #include "cli/diagnose_output.h"
+#include "cli/diagnose_progress.h"
 #include "cli/stop.h"
 #include "cli/values.h"
 #include "platform/process.h"
-#include "profile/places.h"
-#include "runner/former.h"
 #include "runner/open_machine.h"
-#include "runner/runner.h"
 
 /* A copy that takes longer hangs, unless it is told otherwise. */
 #define LIMIT_SECONDS 600.0
@@ -33,14 +29,13 @@ typedef struct {
     char **words; /* of it */
     int *cpus;    /* that are allowed */
     size_t cpu_count;
+    size_t threads; /* of a load, that one copy has; 1: not said */
     size_t asked[BJ_DIAGNOSE_DENSITIES], asked_count;
     double deadline_s;
     size_t parts_done, fewest_rounds; /* variants and the diagnosis share the time; of a part */
     bj_effort effort;
     const char *makes[BJ_CLI_VARIANTS_MOST];
-    bool terminal;
-    int told; /* percent */
-    const char *doing;
+    bj_cli_diagnose_progress progress;
 } session;
 
 /* ---- what is asked for */
@@ -106,9 +101,10 @@ static bj_status read_options(session *s, bj_error *error) {
     BJ_TRY(read_positive(s, "limit", "seconds", LIMIT_SECONDS, &s->command.limit_s, error));
     BJ_TRY(read_positive(s, "flops", "operations", NAN, &d->work.flops, error));
     BJ_TRY(read_positive(s, "bytes", "bytes", NAN, &d->work.bytes, error));
+    BJ_TRY(read_positive(s, "loads", "loads", NAN, &d->work.loads, error));
     BJ_TRY(read_densities(s, error));
     BJ_TRY(list_makes(s, error));
-    d->has_work = !isnan(d->work.flops) || !isnan(d->work.bytes);
+    d->has_work = !isnan(d->work.flops) || !isnan(d->work.bytes) || !isnan(d->work.loads);
     d->request.rounds = rounds[s->effort];
     d->request.seed = d->seed;
     s->deadline_s = budget;
@@ -125,7 +121,9 @@ static bj_status attach(session *s, bj_error *error) {
             return bj_base_set_error(error, BJ_ERR_USAGE,
                                      "a simulated machine runs a load and no command: --load FILE is needed");
         s->d->program = load;
-        return bj_machine_attach_load(s->machine, load, error);
+        BJ_TRY(bj_machine_attach_load(s->machine, load, &s->threads, error));
+        s->d->request.strong = s->d->request.strong || (s->threads > 1 && !bj_cli_is_given(arguments, "weak"));
+        return BJ_OK;
     }
     if (load != NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--load is for simulated machines");
@@ -156,101 +154,22 @@ static bj_status choose_cpus(session *s, bj_error *error) {
     return BJ_OK;
 }
 
-/* ---- what the machine is like */
-
-static bool heed_stop(void *context, const bj_progress *news) {
-    (void)context;
-    (void)news;
-    return bj_cli_is_stopped(NULL);
-}
-
-/* Who shares what, quickly: where no profile tells. */
-static bj_status measure_profile(session *s, bj_profile *profile, bj_error *error) {
-    static const char *const probes[] = {"sharing"};
-    bj_run_plan plan = {.probes = probes,
-                        .probe_count = 1,
-                        .effort = BJ_EFFORT_QUICK,
-                        .budget_s = INFINITY,
-                        .seed = s->d->seed,
-                        .cpu = s->machine->facts.cpus[0],
-                        .report = heed_stop};
-    if (!s->d->quiet)
-        bj_cli_complain("no profile of this machine is at hand: measuring its caches and who shares them first "
-                        "('blackjack run --save' does it once)");
-    s->d->measured_profile = true;
-    return bj_runner_run(s->machine, &plan, profile, error);
-}
-
-/* Of another machine, it would have the antagonists fill the wrong cache on the wrong cpus. */
-static bj_status read_profile(session *s, const char *path, bj_profile *profile, bool *is_other, bj_error *error) {
-    BJ_TRY(bj_profile_read_answers(path, profile, error));
-    bj_status status = bj_runner_check_former(s->machine, profile, false, path, error);
-    *is_other = status != BJ_OK;
-    return status;
-}
-
-static bj_status find_profile(session *s, bj_profile *profile, bj_error *error) {
-    const char *path = bj_cli_find_value(s->arguments, "profile");
-    char *used = NULL;
-    bool is_other = false;
-    if (path != NULL)
-        return read_profile(s, path, profile, &is_other, error);
-    if (!s->machine->facts.simulated && bj_profile_find_default(&used, NULL) == BJ_OK) {
-        bj_status status = read_profile(s, used, profile, &is_other, error);
-        free(used);
-        if (!is_other)
-            return status;
-        if (!s->d->quiet)
-            bj_cli_complain("warning: %s", error->text);
-        bj_profile_free(profile);
-        bj_profile_init(profile);
-    }
-    return measure_profile(s, profile, error);
-}
-
-/* From `memory.streams`: the entry with most cpus. */
-static void read_streams(const bj_answers *answers, bj_cli_diagnosis *d) {
-    const bj_answer *answer = bj_data_find_answer(answers, "memory.streams");
-    d->useful_streams = d->streams_cpus = NAN;
-    if (answer == NULL || !bj_data_has_value(answer) || answer->structured == NULL)
-        return;
-    json_t *list = bj_json_load_value(answer->structured);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        double cpus = json_number_value(json_object_get(json_array_get(list, i), "cpus"));
-        double useful = json_number_value(json_object_get(json_array_get(list, i), "useful_streams"));
-        if (cpus > 0 && useful > 0 && !(cpus <= d->streams_cpus)) {
-            d->streams_cpus = cpus;
-            d->useful_streams = useful;
-        }
-    }
-    json_decref(list);
-}
-
-static bj_status know_machine(session *s, bj_error *error) {
-    bj_profile profile;
-    bj_profile_init(&profile);
-    bj_status status = find_profile(s, &profile, error);
-    if (status == BJ_OK)
-        status = bj_diagnose_find_chip(&profile.answers, s->cpus, s->cpu_count, &s->d->chip, error);
-    if (status == BJ_OK)
-        bj_diagnose_find_peaks(&profile.answers, s->machine->facts.cpu_count, &s->d->peaks);
-    read_streams(&profile.answers, s->d);
-    bj_profile_free(&profile);
-    return status;
-}
-
-/* The copy's cpus where several chips let their number stay the same at all densities. */
+/* One copy: no more cpus than it has threads, and where there are as many chips, as many cpus at each density. */
 static void spread_copy(session *s) {
     bj_diagnose_request *request = &s->d->request;
-    const bj_diagnose_chip *chip = &s->d->chip;
-    if (request->strong && chip->chips > 1)
-        request->total_cpus = chip->chips < chip->count ? chip->chips : chip->count;
+    bj_diagnose_chip *chip = &s->d->chip;
+    if (!request->strong)
+        return;
+    if (s->threads > 1 && s->threads < chip->count)
+        bj_diagnose_narrow_chip(chip, s->threads);
+    if (chip->chips >= chip->count)
+        request->total_cpus = chip->count;
 }
 
 static bj_status choose_densities(session *s, bj_error *error) {
     bj_diagnose_request *request = &s->d->request;
     spread_copy(s);
-    size_t most = request->total_cpus > 0 ? request->total_cpus : s->d->chip.count;
+    size_t most = s->d->chip.count;
     if (s->asked_count == 0) {
         for (size_t d = 1; d < most; d *= 2)
             if (request->total_cpus == 0 || most % d == 0)
@@ -258,8 +177,8 @@ static bj_status choose_densities(session *s, bj_error *error) {
         s->asked[s->asked_count++] = most;
     }
     if (s->asked[s->asked_count - 1] > most)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "--density: at most %zu, the cores of a chip here%s", most,
-                                 request->total_cpus > 0 ? " that the chips have one each for" : "");
+        return bj_base_set_error(error, BJ_ERR_USAGE, "--density: at most %zu, the cores of a chip that it can use",
+                                 most);
     for (size_t i = 0; i < s->asked_count; i++) {
         if (request->total_cpus > 0 && most % s->asked[i] != 0)
             return bj_base_set_error(error, BJ_ERR_USAGE, "--density: %zu does not divide the %zu cpus of the copy",
@@ -271,27 +190,17 @@ static bj_status choose_densities(session *s, bj_error *error) {
 
 /* ---- measuring */
 
-static bool report(void *context, double fraction) {
-    session *s = context;
-    int percent = (int)(100 * fraction);
-    if (s->terminal && percent != s->told)
-        fprintf(stderr, "\r%s: %d%% ", s->doing, percent);
-    s->told = percent;
-    return bj_cli_is_stopped(NULL);
-}
-
 static bj_status diagnose(session *s, bj_diagnosis *diagnosis, bj_error *error) {
     bj_diagnose_samples samples;
     bj_diagnose_request *request = &s->d->request;
     request->machine = s->machine;
     request->chip = &s->d->chip;
-    request->report = report;
-    request->context = s;
+    request->report = bj_cli_report_trials;
+    request->context = &s->progress;
     double now = s->machine->verbs->read_clock(s->machine);
     request->deadline_s = now + (s->deadline_s - now) / (double)(s->d->variant_count + 1 - s->parts_done);
     bj_status status = bj_diagnose_measure(request, &samples, error);
-    if (s->terminal)
-        fprintf(stderr, "\r%*s\r", 40, "");
+    bj_cli_end_trials(&s->progress);
     if (status != BJ_OK)
         return status;
     s->parts_done++;
@@ -326,7 +235,9 @@ static bj_status compare_variants(session *s, bj_error *error) {
     d->request.times_only = true;
     for (size_t i = 0; i < d->variant_count; i++) {
         bj_diagnosis *times = calloc(1, sizeof *times);
-        s->doing = "variant";
+        char name[64];
+        snprintf(name, sizeof name, "variant %zu of %zu", i + 1, d->variant_count);
+        bj_cli_begin_trials(&s->progress, name);
         bj_status status = times != NULL ? build(d->variants[i].make, error)
                                          : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a variant");
         if (status == BJ_OK)
@@ -350,21 +261,23 @@ static bj_status run_all(session *s, bj_error *error) {
     BJ_TRY(bj_runner_open_machine(bj_cli_find_value(s->arguments, "machine"), s->d->seed, &s->machine, error));
     s->d->machine = s->machine->facts.where;
     BJ_TRY(attach(s, error));
+    const char *none = s->machine->facts.no_counters;
+    s->d->no_counters = none[0] != '\0' ? none : "they were taken by others";
     BJ_TRY(choose_cpus(s, error));
-    BJ_TRY(know_machine(s, error));
+    BJ_TRY(bj_cli_know_chip(s->arguments, s->machine, s->cpus, s->cpu_count, s->d, error));
     BJ_TRY(choose_densities(s, error));
     s->deadline_s += s->machine->verbs->read_clock(s->machine);
     BJ_TRY(compare_variants(s, error));
-    s->doing = "diagnose";
+    bj_cli_begin_trials(&s->progress, "diagnose");
     return diagnose(s, &s->d->diagnosis, error);
 }
 
 static int run(const bj_cli_arguments *arguments) {
     bj_error error = {""};
-    session s = {.arguments = arguments, .d = calloc(1, sizeof *s.d), .terminal = isatty(STDERR_FILENO) == 1};
+    session s = {.arguments = arguments, .d = calloc(1, sizeof *s.d)};
     bj_status status = s.d != NULL ? BJ_OK : bj_base_set_error(&error, BJ_ERR_RESOURCE, "no memory for a diagnosis");
     if (status == BJ_OK) {
-        s.terminal = s.terminal && !bj_cli_is_given(arguments, "quiet");
+        bj_cli_open_trials(&s.progress, bj_cli_is_given(arguments, "quiet"));
         bj_cli_catch_signals();
         bj_cli_end_soon("blackjack: interrupted\n");
         status = run_all(&s, &error);
@@ -393,6 +306,7 @@ static const bj_cli_option options[] = {
     {"strong", 0, NULL, "one copy over all cores, the work staying the same"},
     {"flops", 0, "N", "floating-point operations of one copy, to be held against what is attainable"},
     {"bytes", 0, "N", "bytes that it moves to and from memory"},
+    {"loads", 0, "N", "loads that it makes"},
     {"make", 0, "COMMAND", "builds a variant; may be repeated: ranks them at each density"},
     {"machine", 0, "native|sim:FILE", "this machine (default), or a simulated one"},
     {"load", 0, "FILE", "what runs on a simulated machine"},
@@ -408,7 +322,7 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_diagnose = {
     .name = "diagnose",
-    .synopsis = "[--density LIST] [--weak | --strong] [--flops N] [--bytes N]\n"
+    .synopsis = "[--density LIST] [--weak | --strong] [--flops N] [--bytes N] [--loads N]\n"
                 "[--make COMMAND]... [--machine sim:FILE --load FILE] [--profile FILE]\n"
                 "[--cpus LIST] [--effort quick|normal|thorough] [--budget SECONDS]\n"
                 "[--limit SECONDS] [--seed N] [--json] [--quiet] -- COMMAND...",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "profile/places.h"
 #include "regions/regions.h"
 
 typedef struct {
@@ -11,6 +12,7 @@ typedef struct {
     size_t count;
     bj_regions_loss *losses;
     size_t loss_count;
+    char *profile; /* the default one, where it was read */
 } work;
 
 static bj_status read_all(const bj_cli_arguments *arguments, work *work, bj_error *error) {
@@ -32,6 +34,34 @@ static bj_status read_all(const bj_cli_arguments *arguments, work *work, bj_erro
     return BJ_OK;
 }
 
+static bool declares_work(const work *work) {
+    for (size_t f = 0; f < work->count; f++)
+        for (size_t i = 0; i < work->file[f].name_count; i++) {
+            const bj_regions_name *name = &work->file[f].names[i];
+            if (name->flops > 0 || name->bytes > 0 || name->loads > 0)
+                return true;
+        }
+    return false;
+}
+
+/* Against what the machine attains, where regions say what they do and a profile is at hand. */
+static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj_error *error) {
+    const char *path = bj_cli_find_value(arguments, "profile");
+    bj_profile profile;
+    bj_peaks peaks;
+    if (path == NULL && (!declares_work(work) || bj_profile_find_default(&work->profile, NULL) != BJ_OK))
+        return BJ_OK;
+    bj_profile_init(&profile);
+    bj_status status = bj_profile_read_answers(path != NULL ? path : work->profile, &profile, error);
+    if (status == BJ_OK) {
+        bj_diagnose_find_peaks(&profile.answers, profile.environment.cpus_allowed_count, &peaks);
+        for (size_t i = 0; i < work->count; i++)
+            bj_regions_compare_to_peaks(&work->report[i], &peaks);
+    }
+    bj_profile_free(&profile);
+    return status;
+}
+
 static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_error *error) {
     if (bj_cli_is_given(arguments, "json")) {
         char *text = NULL;
@@ -45,6 +75,8 @@ static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_e
         bj_regions_print_series(stdout, &work->report[0], NULL);
         return BJ_OK;
     }
+    if (work->profile != NULL)
+        printf("What a core attains: %s\n", work->profile);
     for (size_t i = 0; i < work->count; i++) {
         if (work->count == 2)
             printf("%s%s\n", i > 0 ? "\n" : "", arguments->operands[i]);
@@ -60,6 +92,8 @@ static int run(const bj_cli_arguments *arguments) {
     work work = {0};
     bj_status status = read_all(arguments, &work, &error);
     if (status == BJ_OK)
+        status = find_standing(arguments, &work, &error);
+    if (status == BJ_OK)
         status = print(arguments, &work, &error);
     int result = status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
     for (size_t i = 0; i < 2; i++) {
@@ -67,18 +101,21 @@ static int run(const bj_cli_arguments *arguments) {
         bj_regions_free(&work.file[i]);
     }
     free(work.losses);
+    free(work.profile);
     return result;
 }
 
 static const bj_cli_option options[] = {
     {"json", 0, NULL, "the report as JSON (format blackjack-region-report/1)"},
     {"by", 0, "call|total", "FILE2: a call does the same work in both files (default), or all calls together do"},
+    {"profile", 0, "FILE",
+     "of the machine, for what a core attains there (default: the default profile, if there is one)"},
     {"series", 0, NULL, "the time series alone, as CSV: averages over cells of equal time"},
 };
 
 const bj_cli_command bj_cli_command_regions = {
     .name = "regions",
-    .synopsis = "FILE [FILE2] [--by call|total] [--json | --series]",
+    .synopsis = "FILE [FILE2] [--by call|total] [--profile FILE] [--json | --series]",
     .summary = "What a program recorded of its regions",
     .details =
         "FILE is what a program that marks its regions with blackjack/regions.h writes when it ends, where\n"
@@ -87,7 +124,9 @@ const bj_cli_command bj_cli_command_regions = {
         "A region too short for what timing it adds is refused, with the reason.\n"
         "\n"
         "With FILE2, of the same program with more cores of the chip in use, regions are ranked by what they lose\n"
-        "between FILE and FILE2.",
+        "between FILE and FILE2. Regions that declare their flops, bytes or loads are held against what a core "
+        "attains\n"
+        "by the profile of the machine.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .least_operands = 1,

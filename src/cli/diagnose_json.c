@@ -48,8 +48,15 @@ static json_t *make_densities(const bj_diagnose_density *densities, size_t count
         json_t *object = json_pack("{s:I, s:o, s:o}", "cpus", (json_int_t)densities[i].cpus, "seconds",
                                    make_estimate(&densities[i].seconds, "s"), "efficiency",
                                    make_estimate(&densities[i].efficiency, ""));
-        if (!isnan(densities[i].row_hits))
-            json_object_set_new(object, "row_hits", number(densities[i].row_hits));
+        if (!isnan(densities[i].notes.row_hits))
+            json_object_set_new(object, "row_hits", number(densities[i].notes.row_hits));
+        const double *counts = densities[i].notes.counts;
+        if (isfinite(counts[BJ_COUNT_CYCLES]))
+            json_object_set_new(object, "counts",
+                                json_pack("{s:o, s:o, s:o, s:o}", "cycles", number(counts[BJ_COUNT_CYCLES]),
+                                          "instructions", number(counts[BJ_COUNT_INSTRUCTIONS]), "loads",
+                                          number(counts[BJ_COUNT_LOADS]), "last_level_misses",
+                                          number(counts[BJ_COUNT_MISSES])));
         json_array_append_new(list, object);
     }
     return list;
@@ -150,13 +157,26 @@ static json_t *make_peaks(const bj_cli_diagnosis *d) {
         work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
         bj_diagnose_compare_to_peaks(peaks, &work, &standing);
         json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus", (json_int_t)d->diagnosis.densities[i].cpus,
-                            "gflops", number(standing.gflops), "gbs", number(standing.gbs), "flops_per_cycle",
-                            number(standing.flops_per_cycle), "flops_share", number(standing.flops_share),
-                            "bytes_share", number(standing.bytes_share), "roof_share", number(standing.roof_share)));
+            list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpus",
+                            (json_int_t)d->diagnosis.densities[i].cpus, "gflops", number(standing.gflops), "gbs",
+                            number(standing.gbs), "flops_per_cycle", number(standing.flops_per_cycle), "flops_share",
+                            number(standing.flops_share), "bytes_share", number(standing.bytes_share), "roof_share",
+                            number(standing.roof_share), "loads_per_cycle", number(standing.loads_per_cycle),
+                            "loads_share", number(standing.loads_share), "full_share", number(standing.full_share)));
     }
     json_object_set_new(object, "program", list);
     return object;
+}
+
+static json_t *make_witness(const bj_cli_diagnosis *d) {
+    const bj_diagnose_witness *w = &d->diagnosis.witness;
+    if (!w->counted)
+        return json_pack("{s:n, s:o}", "points_to", "reason", make_text(d->no_counters));
+    char text[240];
+    bj_cli_tell_witness(w, d->diagnosis.share_gbs, text, sizeof text);
+    return json_pack("{s:s, s:s, s:o, s:o}", "points_to", bj_diagnose_name_verdict(w->points_to), "reason", text,
+                     "miss_growth", make_estimate(&w->miss_growth, ""), "miss_gbs",
+                     make_estimate(&w->miss_gbs, "GB/s"));
 }
 
 static json_t *make_variants(const bj_cli_diagnosis *d) {
@@ -178,6 +198,7 @@ bj_status bj_cli_print_diagnosis_json(const bj_cli_diagnosis *d, bj_error *error
     json_object_set_new(root, "closure", make_closure(diagnosis));
     json_object_set_new(root, "evidence", make_evidence(d));
     json_object_set_new(root, "peaks", make_peaks(d));
+    json_object_set_new(root, "witness", make_witness(d));
     if (d->variant_count > 0)
         json_object_set_new(root, "variants", make_variants(d));
     json_object_set_new(root, "verdict",

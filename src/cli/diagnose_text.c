@@ -25,7 +25,7 @@ static void print_peak(double value, const char *name) {
 static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one_chip) {
     bool hits = false;
     for (size_t i = 0; i < diagnosis->density_count; i++)
-        hits = hits || isfinite(diagnosis->densities[i].row_hits);
+        hits = hits || isfinite(diagnosis->densities[i].notes.row_hits);
     printf("\n  cores   seconds          interval   efficiency%s\n", hits ? "   row hits" : "");
     for (size_t i = 0; i < diagnosis->density_count; i++) {
         const bj_diagnose_density *d = &diagnosis->densities[i];
@@ -33,14 +33,14 @@ static void print_densities(const bj_diagnosis *diagnosis, bool strong, bool one
         print_number(d->seconds.value, 9, "%*.4g");
         printf("  %8.4g - %-8.4g", d->seconds.interval[0], d->seconds.interval[1]);
         print_number(100 * d->efficiency.value, 8, "%*.0f%%");
-        if (isfinite(d->row_hits))
-            printf("  %9.0f%%", 100 * d->row_hits);
+        if (isfinite(d->notes.row_hits))
+            printf("  %9.0f%%", 100 * d->notes.row_hits);
         putchar('\n');
     }
     printf("  %s\n", strong && one_chip
-                         ? "(one copy on all of them, the same work: ideal is time / cores; with one chip\n"
-                           "  only fewer cpus make less density, so what the program itself loses by more\n"
-                           "  threads is in it)"
+                         ? "(one copy on all of them, the same work: ideal is time / cores; less density\n"
+                           "  means fewer cpus here, so what the program itself loses by more threads is in\n"
+                           "  it)"
                      : strong ? "(one copy on as many cpus at every density, the same work: ideal is the same\n  time)"
                               : "(a copy on each, the same work each: ideal is the same time)");
 }
@@ -105,6 +105,14 @@ static void print_closure(const bj_diagnosis *diagnosis) {
         printf("\nthe program did not fill it beside the others, so its own rate is not known\n");
 }
 
+/* What stands between this and the next. */
+static const char *print_standing(const char *before, double value, const char *unit, double share) {
+    printf("%s %.3g %s", before, value, unit);
+    if (isfinite(share))
+        printf(" (%.0f%%)", 100 * share);
+    return ",";
+}
+
 static void print_peaks(const bj_cli_diagnosis *d) {
     const bj_peaks *peaks = &d->peaks;
     if (isnan(peaks->flops_per_cycle) && isnan(peaks->loads_per_cycle) && isnan(peaks->instructions_per_cycle))
@@ -120,16 +128,67 @@ static void print_peaks(const bj_cli_diagnosis *d) {
         work.seconds = d->diagnosis.densities[i].seconds.value;
         work.cpus = d->request.strong ? (double)d->diagnosis.densities[i].cpus : 1;
         bj_diagnose_compare_to_peaks(peaks, &work, &s);
-        printf("  with %zu of the cores at work it does", d->diagnosis.densities[i].cpus);
+        printf("  %zu core%s at work", d->diagnosis.densities[i].cpus, d->diagnosis.densities[i].cpus > 1 ? "s" : "");
+        const char *before = ":";
         if (isfinite(s.flops_share))
-            printf(" %.3g flops a cycle (%.0f%%)", s.flops_per_cycle, 100 * s.flops_share);
+            before = print_standing(before, s.flops_per_cycle, "flops a cycle", s.flops_share);
+        if (isfinite(s.loads_per_cycle))
+            before = print_standing(before, s.loads_per_cycle, "loads a cycle", s.loads_share);
         if (isfinite(s.gbs))
-            printf(" %.3g GB/s", s.gbs);
+            before = print_standing(isfinite(s.flops_share) || isfinite(s.loads_per_cycle) ? ",\n   " : ":", s.gbs,
+                                    "GB/s", s.bytes_share);
         if (isfinite(s.roof_share))
-            printf(",\n    %.0f%% of what its flops a byte allow (%s)", 100 * s.roof_share,
+            printf("%s %.0f%% of what its flops a byte allow (%s)", before, 100 * s.roof_share,
                    s.below_ridge ? "memory" : "flops");
         putchar('\n');
     }
+}
+
+void bj_cli_tell_witness(const bj_diagnose_witness *witness, double share_gbs, char *text, size_t room) {
+    switch (witness->points_to) {
+    case BJ_VERDICT_CACHE:
+        snprintf(text, room, "they point to cache: an instruction misses %.3g times as often at full density",
+                 witness->miss_growth.value);
+        break;
+    case BJ_VERDICT_BANDWIDTH:
+        snprintf(text, room,
+                 "they point to bandwidth: what misses alone on the chip is %.3g GB/s, and its share is %.3g",
+                 witness->miss_gbs.value, share_gbs);
+        break;
+    case BJ_VERDICT_NONE:
+        snprintf(text, room,
+                 "they point neither to cache nor to bandwidth (%.3g GB/s miss, its share is %.3g); lines that were "
+                 "fetched ahead may not count, and of DRAM rows they tell nothing",
+                 witness->miss_gbs.value, share_gbs);
+        break;
+    default:
+        snprintf(text, room, "they are too uneven from round to round to point to anything");
+        break;
+    }
+}
+
+/* What a copy did by the processor's counters, and what that points to. */
+static void print_witness(const bj_cli_diagnosis *d) {
+    const bj_diagnose_witness *w = &d->diagnosis.witness;
+    if (!w->counted) {
+        printf("\nNo second witness: no hardware counters, ");
+        bj_cli_print_filled(d->no_counters, sizeof "No second witness: no hardware counters, " - 1, 2);
+        return;
+    }
+    printf("\nBy the processor's counters, of a copy\n\n"
+           "  cores  instructions/cycle  loads/cycle  misses/1000 instructions\n");
+    for (size_t i = 0; i < d->diagnosis.density_count; i++) {
+        const double *counts = d->diagnosis.densities[i].notes.counts;
+        printf("  %5zu", d->diagnosis.densities[i].cpus);
+        print_number(counts[BJ_COUNT_INSTRUCTIONS] / counts[BJ_COUNT_CYCLES], 20, "%*.2f");
+        print_number(counts[BJ_COUNT_LOADS] / counts[BJ_COUNT_CYCLES], 13, "%*.2f");
+        print_number(1e3 * counts[BJ_COUNT_MISSES] / counts[BJ_COUNT_INSTRUCTIONS], 26, "%*.3g");
+        putchar('\n');
+    }
+    char text[240];
+    bj_cli_tell_witness(w, d->diagnosis.share_gbs, text, sizeof text);
+    printf("  ");
+    bj_cli_print_filled(text, 2, 2);
 }
 
 void bj_cli_rank_variants(const bj_cli_diagnosis *d, size_t density, size_t *order) {
@@ -173,6 +232,7 @@ void bj_cli_print_diagnosis(const bj_cli_diagnosis *d) {
     print_cross_talk(diagnosis);
     print_closure(diagnosis);
     print_peaks(d);
+    print_witness(d);
     printf("\n%s", bj_diagnose_name_verdict(diagnosis->verdict));
     if (diagnosis->confidence != BJ_CONFIDENCE_NONE)
         printf(", confidence %s", bj_data_name_confidence(diagnosis->confidence));

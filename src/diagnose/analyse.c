@@ -67,12 +67,25 @@ static bj_status estimate(inquiry *q, bj_bootstrap_statistic statistic, bj_estim
     return bj_kit_estimate(&request, result, error);
 }
 
+static bj_trial_notes find_notes(const bj_diagnose_samples *samples, size_t density) {
+    double hits[BJ_DIAGNOSE_ROUNDS], counts[BJ_DIAGNOSE_ROUNDS];
+    bj_trial_notes notes;
+    for (size_t r = 0; r < samples->round_count; r++)
+        hits[r] = samples->rounds[r].notes[density].row_hits;
+    notes.row_hits = bj_stats_median(hits, samples->round_count);
+    for (size_t c = 0; c < BJ_COUNTS; c++) {
+        for (size_t r = 0; r < samples->round_count; r++)
+            counts[r] = samples->rounds[r].notes[density].counts[c];
+        notes.counts[c] = bj_stats_median(counts, samples->round_count);
+    }
+    return notes;
+}
+
 static bj_status fill_densities(inquiry *q, bj_diagnosis *diagnosis, bj_error *error) {
     const bj_diagnose_request *request = q->request;
     diagnosis->density_count = request->density_count;
     for (size_t i = 0; i < request->density_count; i++) {
         bj_diagnose_density *density = &diagnosis->densities[i];
-        double hits[BJ_DIAGNOSE_ROUNDS];
         density->cpus = request->densities[i];
         q->density = i;
         /* The same work on more cpus should take that much less time, unless it always has as many. */
@@ -81,9 +94,7 @@ static bj_status fill_densities(inquiry *q, bj_diagnosis *diagnosis, bj_error *e
                         : 1;
         BJ_TRY(estimate(q, seconds_of, &density->seconds, error));
         BJ_TRY(estimate(q, efficiency_of, &density->efficiency, error));
-        for (size_t r = 0; r < q->samples->round_count; r++)
-            hits[r] = q->samples->rounds[r].row_hits[i];
-        density->row_hits = bj_stats_median(hits, q->samples->round_count);
+        density->notes = find_notes(q->samples, i);
     }
     return BJ_OK;
 }
@@ -188,5 +199,6 @@ bj_status bj_diagnose_analyse(const bj_diagnose_request *request, const bj_diagn
     q.company = BJ_BESIDE_NULL;
     q.base = BJ_BESIDE_IDLE;
     BJ_TRY(estimate(&q, cell_ratio, &diagnosis->null_cost, error));
+    BJ_TRY(bj_diagnose_hear_witness(request, samples, diagnosis, error));
     return find_verdict(&q, diagnosis, error);
 }

@@ -6,7 +6,7 @@
 #include "diagnose/diagnose.h"
 #include "profile/cpu_tree.h"
 
-enum { LEVELS_MOST = 8 };
+enum { LEVELS_MOST = 8, USUAL_LINE_BYTES = 64 };
 
 static bool has_cpu(const int *cpus, size_t count, int cpu) {
     for (size_t i = 0; i < count; i++)
@@ -117,6 +117,10 @@ static bj_status find_cache(const bj_answers *answers, bj_diagnose_chip *chip, b
     if (!(chip->cache_bytes > 0))
         return bj_base_set_error(error, BJ_ERR_INPUT,
                                  "the profile has no size of any cache: it needs answers of the probe cache");
+    chip->line_bytes = USUAL_LINE_BYTES;
+    double line;
+    if (bj_data_get_number(answers, "cache.line_bytes", &line) && line > 0)
+        chip->line_bytes = line;
     return BJ_OK;
 }
 
@@ -149,6 +153,13 @@ bj_status bj_diagnose_find_chip(const bj_answers *answers, const int *allowed, s
     if (status != BJ_OK)
         bj_diagnose_free_chip(chip);
     return status;
+}
+
+void bj_diagnose_narrow_chip(bj_diagnose_chip *chip, size_t count) {
+    for (size_t c = 0; c + 1 < chip->chips; c++)
+        memmove(chip->others + c * count, chip->others + c * chip->count, count * sizeof *chip->others);
+    chip->count = count;
+    chip->cache_sharers = chip->cache_sharers < count ? chip->cache_sharers : count;
 }
 
 void bj_diagnose_free_chip(bj_diagnose_chip *chip) {

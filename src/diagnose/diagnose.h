@@ -18,11 +18,14 @@ typedef struct {
     double cache_bytes;   /* of the last cache that cpus of the chip share; else of the last there is */
     size_t cache_sharers; /* cpus of the chip, of those above, that share it with the first */
     int cache_level;
+    double line_bytes;
 } bj_diagnose_chip;
 
 /* From a profile's answers (cache, sharing, topology); only cpus that are `allowed`. */
 bj_status bj_diagnose_find_chip(const bj_answers *answers, const int *allowed, size_t allowed_count,
                                 bj_diagnose_chip *chip, bj_error *error) BJ_WARN_UNUSED;
+/* Leaves so many cpus of each chip, the first ones, at least two: those that a program can use. */
+void bj_diagnose_narrow_chip(bj_diagnose_chip *chip, size_t count);
 void bj_diagnose_free_chip(bj_diagnose_chip *chip);
 
 enum { BJ_DIAGNOSE_DENSITIES = 64, BJ_DIAGNOSE_ROUNDS = 64, BJ_DIAGNOSE_LEVELS = 4 };
@@ -85,7 +88,7 @@ typedef struct {
 typedef struct {
     bj_diagnose_sample cells[BJ_SUBJECTS][BJ_COMPANIES];
     double densities[BJ_DIAGNOSE_DENSITIES]; /* seconds: the median copy */
-    double row_hits[BJ_DIAGNOSE_DENSITIES];  /* NaN where the machine cannot tell */
+    bj_trial_notes notes[BJ_DIAGNOSE_DENSITIES];
 } bj_diagnose_round;
 
 typedef struct {
@@ -95,6 +98,7 @@ typedef struct {
     size_t explored_count;
     /* What exploring found of the twins; NaN: there were none. */
     double twin_gbs;   /* of each that moves lines */
+    bool twins_rest;   /* the program draws so little, or nothing that could be seen, that they hardly move any */
     double twin_share; /* of the cache, that walks of all of them go through */
     bool walk_is_past; /* copies hurt the reference walk more than any walks that were tried */
     bool out_of_time;
@@ -124,8 +128,18 @@ const char *bj_diagnose_name_verdict(bj_verdict verdict);
 typedef struct {
     size_t cpus;
     bj_estimate seconds, efficiency;
-    double row_hits;
+    bj_trial_notes notes; /* medians */
 } bj_diagnose_density;
+
+/* What the processor's counters say by themselves, as the paper reads them (3.2 and 3.4). They are a witness: the
+ * verdict does not depend on them. */
+typedef struct {
+    bool counted;            /* false: all below means nothing */
+    bj_estimate miss_growth; /* misses of the last level an instruction, at full density over least density */
+    bj_estimate miss_gbs;    /* of a cpu at least density: misses times a line */
+    /* Cache, bandwidth, none (neither of both), or undetermined: too uneven to tell. */
+    bj_verdict points_to;
+} bj_diagnose_witness;
 
 typedef struct {
     double pressure; /* bytes of cache, or GB/s that the antagonists achieved */
@@ -157,6 +171,7 @@ typedef struct {
     double scattered_gbs;          /* the same of scattered lines */
     bj_diagnose_closure closure;
     bj_estimate null_cost; /* time beside null actors over that beside idle cpus */
+    bj_diagnose_witness witness;
     bj_verdict verdict;
     bj_confidence confidence;
     double support[BJ_VERDICTS]; /* share of the resampled rounds that say so */
@@ -166,6 +181,9 @@ typedef struct {
 /* Pure. */
 bj_status bj_diagnose_analyse(const bj_diagnose_request *request, const bj_diagnose_samples *samples,
                               bj_diagnosis *diagnosis, bj_error *error) BJ_WARN_UNUSED;
+/* Fills the witness; the rest of the diagnosis is there already. Pure, as the next. */
+bj_status bj_diagnose_hear_witness(const bj_diagnose_request *request, const bj_diagnose_samples *samples,
+                                   bj_diagnosis *diagnosis, bj_error *error) BJ_WARN_UNUSED;
 /* What the rounds (by index; NULL: the first `count`) say of one cell: the median. `theirs`: of the company. */
 double bj_diagnose_cell(const bj_diagnose_round *rounds, const size_t *index, size_t count, bj_subject subject,
                         bj_company company, bool theirs);

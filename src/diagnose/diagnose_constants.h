@@ -7,6 +7,10 @@
 
 /* Rounds in which the program's own rate is looked for: the median of five survives two that were disturbed. */
 #define EXPLORING_ROUNDS 5u
+/* Of a program that takes up to so many times the least that can be timed, the least of so many tries tells its length:
+ * a process that starts on a busy machine may wait for tens of milliseconds, but hardly five times in a row. */
+#define FIRST_TRIES 5u
+#define SHORT_TIMES 10.0
 /* Arrays of scattered lines: more than any controller that we know keeps rows open (32 in a node of the paper's). */
 #define SCATTERED_PLACES 64u
 /* What lines go through: each of the arrays twice the least that the seam takes. Stores past the caches need no more.

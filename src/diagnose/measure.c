@@ -97,9 +97,9 @@ static size_t lay_copies(const session *s, const int *cpus, size_t count, bj_cop
     return count;
 }
 
-static bj_status run(session *s, const bj_trial *trial, double *row_hits, bj_error *error) {
+static bj_status run(session *s, const bj_trial *trial, bj_trial_notes *notes, bj_error *error) {
     bj_machine *machine = s->request->machine;
-    BJ_TRY(machine->verbs->run_trial(machine, trial, s->seconds, s->achieved, row_hits, error));
+    BJ_TRY(machine->verbs->run_trial(machine, trial, s->seconds, s->achieved, notes, error));
     s->done++;
     if (s->request->report != NULL &&
         s->request->report(s->request->context, fmin((double)s->done / (double)s->planned, 1)))
@@ -160,7 +160,7 @@ static bj_status fill_density(session *s, size_t index, bj_diagnose_round *round
     bj_trial trial = {.copies = s->copies};
     size_t count = choose_cpus(s, s->request->densities[index], s->cpus);
     trial.copy_count = lay_copies(s, s->cpus, count, s->copies);
-    BJ_TRY(run(s, &trial, &round->row_hits[index], error));
+    BJ_TRY(run(s, &trial, &round->notes[index], error));
     round->densities[index] = median_seconds(s, trial.copy_count);
     return BJ_OK;
 }
@@ -172,7 +172,7 @@ static void clear_round(bj_diagnose_round *round) {
         for (size_t j = 0; j < BJ_COMPANIES; j++)
             round->cells[i][j] = (bj_diagnose_sample){NAN, NAN};
     for (size_t i = 0; i < BJ_DIAGNOSE_DENSITIES; i++)
-        round->densities[i] = round->row_hits[i] = NAN;
+        round->densities[i] = NAN;
 }
 
 static const task exploring[] = {
@@ -233,16 +233,21 @@ static bj_status run_round(session *s, const task *tasks, size_t count, bj_diagn
     return BJ_OK;
 }
 
-/* Once alone, so that one that cannot be timed is told at once. */
+/* Alone, so that one that cannot be timed is told at once. A busy machine may hold up what is short: the least of some
+ * tries counts. */
 static bj_status try_program(session *s, bj_error *error) {
     bj_trial trial = {.copies = s->copies};
+    double least = INFINITY;
     trial.copy_count = lay_copies(s, s->request->chip->cpus, 1, s->copies);
-    BJ_TRY(run(s, &trial, NULL, error));
-    if (s->seconds[0] < s->request->least_s)
+    for (unsigned i = 0; i < FIRST_TRIES && (i == 0 || least < SHORT_TIMES * s->request->least_s); i++) {
+        BJ_TRY(run(s, &trial, NULL, error));
+        least = fmin(least, s->seconds[0]);
+    }
+    if (least < s->request->least_s)
         return bj_base_set_error(error, BJ_ERR_FAILED,
                                  "the program ends after %.3g ms: too short to be timed beside others; give it work "
                                  "for %.3g ms or more",
-                                 s->seconds[0] * 1e3, s->request->least_s * 1e3);
+                                 least * 1e3, s->request->least_s * 1e3);
     return BJ_OK;
 }
 
@@ -291,7 +296,9 @@ static bj_status explore(session *s, bj_diagnose_samples *samples, bj_error *err
     double full = bj_diagnose_cell(rounds, NULL, EXPLORING_ROUNDS, BJ_SUBJECT_NULL, BJ_BESIDE_FULL, true);
     double demand = bj_diagnose_find_demand(rounds, NULL, EXPLORING_ROUNDS);
     s->full_gbs = full / (n - 1);
-    s->twin_gbs = samples->twin_gbs = fmax(isnan(demand) ? 0 : demand, full * LEAST_TWIN_SHARE / n);
+    double least = full * LEAST_TWIN_SHARE / n;
+    samples->twins_rest = !(demand > least);
+    s->twin_gbs = samples->twin_gbs = samples->twins_rest ? least : demand;
     return find_twin_walks(s, samples, error);
 }
 

@@ -97,8 +97,11 @@ void bj_diagnose_compare_to_peaks(const bj_peaks *peaks, const bj_peak_work *wor
             memory = &peaks->roofs[i];
     *standing = (bj_peak_standing){.gflops = work->flops / per_cpu, .gbs = work->bytes / per_cpu};
     standing->flops_per_cycle = standing->gflops / peaks->clock_ghz;
+    standing->loads_per_cycle = work->loads / per_cpu / peaks->clock_ghz;
+    standing->loads_share = standing->loads_per_cycle / peaks->loads_per_cycle;
     standing->flops_share = standing->gflops / peaks->gflops;
     standing->bytes_share = memory != NULL ? standing->gbs / memory->cpu_gbs : NAN;
+    standing->full_share = memory != NULL ? standing->gbs * (double)peaks->cpus / memory->all_gbs : NAN;
     double from_bytes = memory != NULL ? memory->cpu_gbs * work->flops / work->bytes : NAN;
     standing->below_ridge = from_bytes < peaks->gflops;
     standing->roof_share =

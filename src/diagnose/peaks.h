@@ -38,15 +38,16 @@ void bj_diagnose_find_peaks(const bj_answers *answers, size_t cpus, bj_peaks *pe
 
 /* What a program did, and what share of the peaks that is. */
 typedef struct {
-    double flops, bytes, seconds; /* NaN: not declared */
+    double flops, bytes, loads, seconds; /* NaN: not declared */
     double cpus;
 } bj_peak_work;
 
 typedef struct {
-    double gflops, gbs, flops_per_cycle; /* of one cpu; NaN: not known */
-    double flops_share, bytes_share;     /* of what one cpu attains alone */
-    double roof_share;                   /* of the lower of both roofs at the program's flops a byte */
-    bool below_ridge;                    /* memory's roof is the lower one */
+    double gflops, gbs, flops_per_cycle, loads_per_cycle; /* of one cpu; NaN: not known */
+    double flops_share, bytes_share, loads_share;         /* of what one cpu attains alone */
+    double full_share;                                    /* of what one cpu attains of memory when all of them read */
+    double roof_share;                                    /* of the lower of both roofs at the program's flops a byte */
+    bool below_ridge;                                     /* memory's roof is the lower one */
 } bj_peak_standing;
 
 void bj_diagnose_compare_to_peaks(const bj_peaks *peaks, const bj_peak_work *work, bj_peak_standing *standing);

@@ -139,9 +139,26 @@ static bj_verdict judge(const bj_diagnose_closure *closure) {
     return parts[leads] - second > LEAD ? (bj_verdict)leads : BJ_VERDICT_UNDETERMINED;
 }
 
-/* Antagonists that walk miss, and what they miss is traffic: what lines lose by it, told in terms of twins, is no
- * matter of the cache. */
-static void take_off_cross_talk(const bj_reading *r, double *sensitivity) {
+/* How much of what traffic does to a program that does nothing but fetch lines it does to this one: by the company that
+ * moves as many lines as it can. */
+static double find_exposure(const view *v) {
+    static const struct {
+        bj_subject reference;
+        bj_company company;
+    } full[] = {{BJ_SUBJECT_LINES, BJ_BESIDE_FULL}, {BJ_SUBJECT_SCATTERED, BJ_BESIDE_FULL_SCATTERED}};
+    double exposure = 0;
+    for (size_t i = 0; i < 2; i++) {
+        double reference = slowed(v, full[i].reference, full[i].company);
+        if (reference > GAUGE_LEAST)
+            exposure = fmax(exposure, slowed(v, BJ_SUBJECT_PROGRAM, full[i].company) / reference);
+    }
+    return fmin(exposure, 1);
+}
+
+/* Antagonists that walk miss, and what they miss is traffic: what that does to a program is no matter of the cache. It
+ * is the larger of two guesses: what lines lose by it, told in terms of twins, and what the lines that lose most do,
+ * as far as the program is exposed to traffic. Where walks are many, twins may be unlike them. */
+static void take_off_cross_talk(const view *v, const bj_reading *r, double *sensitivity) {
     const bj_resource twins[] = {BJ_RESOURCE_BANDWIDTH, BJ_RESOURCE_ROWS};
     double matrix[4] = {0}, seen[2], traffic[2] = {0};
     for (size_t i = 0; i < 2; i++) {
@@ -150,9 +167,9 @@ static void take_off_cross_talk(const bj_reading *r, double *sensitivity) {
             matrix[2 * i + j] = r->talk[i + 1][twins[j]] > GAUGE_LEAST ? r->talk[i + 1][twins[j]] : 0;
     }
     bj_stats_solve_nonnegative(matrix, seen, 2, 2, traffic);
-    for (size_t j = 0; j < 2; j++)
-        sensitivity[BJ_RESOURCE_CACHE] -= traffic[j] * sensitivity[twins[j]];
-    sensitivity[BJ_RESOURCE_CACHE] = fmax(sensitivity[BJ_RESOURCE_CACHE], 0);
+    double by_twins = traffic[0] * sensitivity[twins[0]] + traffic[1] * sensitivity[twins[1]];
+    double by_lines = find_exposure(v) * fmax(r->talk[1][BJ_RESOURCE_CACHE], r->talk[2][BJ_RESOURCE_CACHE]);
+    sensitivity[BJ_RESOURCE_CACHE] = fmax(sensitivity[BJ_RESOURCE_CACHE] - fmax(by_twins, by_lines), 0);
 }
 
 /* The loss at full density against null actors. Where the work is one copy's, that is what the copy should have gained
@@ -185,7 +202,11 @@ bj_reading bj_diagnose_read(const bj_diagnose_request *request, const bj_diagnos
     for (size_t i = 0; i < 3; i++)
         read_row(&v, references[i], r.talk[i]);
     read_row(&v, BJ_SUBJECT_PROGRAM, sensitivity);
-    take_off_cross_talk(&r, sensitivity);
+    /* What slows a program down beside twins that hardly move a line is somebody else's doing, and remains unexplained.
+     */
+    if (samples->twins_rest)
+        sensitivity[BJ_RESOURCE_BANDWIDTH] = sensitivity[BJ_RESOURCE_ROWS] = 0;
+    take_off_cross_talk(&v, &r, sensitivity);
     r.condition = find_condition(&r);
     r.closure.other =
         fmax(log(own(&v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_NULL) / own(&v, BJ_SUBJECT_PROGRAM, BJ_BESIDE_IDLE)), 0);

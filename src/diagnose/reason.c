@@ -28,22 +28,33 @@ static void tell_cache(const bj_reading *reading, const bj_diagnosis *d, char *t
              bytes, percent(reading->closure.parts[BJ_RESOURCE_CACHE]), percent(reading->closure.loss));
 }
 
+/* The last rounds may not tell what exploring found. */
+static const char *tell_demand(const bj_diagnosis *d, char *text, size_t room) {
+    if (isfinite(d->demand_gbs))
+        snprintf(text, room, "alone on the chip it draws %.3g GB/s", d->demand_gbs);
+    else
+        snprintf(text, room, "what it draws alone on the chip was not seen in all rounds");
+    return text;
+}
+
 static void tell_bandwidth(const bj_reading *reading, const bj_diagnosis *d, char *text, size_t room) {
+    char demand[80];
     snprintf(text, room,
-             "alone on the chip it draws %.3g GB/s, and its share of all there is would be %.3g: lines at that rate on "
+             "%s, and its share of all there is would be %.3g: lines at that rate on "
              "the other cpus slow it down by %.0f%%; at full density it loses %.0f%%. Reuse data while it is in a "
              "cache (interchange or fuse loops), compute again rather than store",
-             d->demand_gbs, d->share_gbs, percent(reading->closure.parts[BJ_RESOURCE_BANDWIDTH]),
-             percent(reading->closure.loss));
+             tell_demand(d, demand, sizeof demand), d->share_gbs,
+             percent(reading->closure.parts[BJ_RESOURCE_BANDWIDTH]), percent(reading->closure.loss));
 }
 
 static void tell_rows(const bj_reading *reading, const bj_diagnosis *d, char *text, size_t room) {
-    snprintf(
-        text, room,
-        "lines at its own rate (%.3g GB/s) hurt it %.0f%% more when they are scattered over many DRAM rows, and its "
-        "copies hurt others that way; at full density it loses %.0f%%. Go through fewer arrays at a time: split "
-        "loops so that each streams one array (microfission; the probe streams says how many are of use)",
-        d->demand_gbs, percent(reading->closure.parts[BJ_RESOURCE_ROWS]), percent(reading->closure.loss));
+    char demand[80];
+    snprintf(text, room,
+             "lines at its own rate hurt it %.0f%% more when they are scattered over many DRAM rows (%s), and its "
+             "copies hurt others that way; at full density it loses %.0f%%. Go through fewer arrays at a time: split "
+             "loops so that each streams one array (microfission; the probe streams says how many are of use)",
+             percent(reading->closure.parts[BJ_RESOURCE_ROWS]), tell_demand(d, demand, sizeof demand),
+             percent(reading->closure.loss));
 }
 
 static void tell_other(const bj_reading *reading, char *text, size_t room) {

@@ -345,6 +345,11 @@ void bj_lib_declare_work(bj_lib_region region, double flops, double bytes) {
     __atomic_store(&arena->name[region].bytes, &bytes, __ATOMIC_RELAXED);
 }
 
+void bj_lib_declare_loads(bj_lib_region region, double loads) {
+    if (arena != NULL && region < BJ_LIB_REGIONS_MOST)
+        __atomic_store(&arena->name[region].loads, &loads, __ATOMIC_RELAXED);
+}
+
 bj_lib_result bj_lib_write_regions(const char *path, bj_lib_error *error) {
     bj_region_arena *here = bj_inside_open_regions();
     size_t length;

@@ -39,7 +39,7 @@ typedef struct bj_region_record {
 
 typedef struct {
     char name[REGION_NAME_ROOM];
-    double flops, bytes;
+    double flops, bytes, loads;
     int ready;
 } bj_region_name;
 

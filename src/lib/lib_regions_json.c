@@ -93,14 +93,15 @@ static void write_head(FILE *out, const bj_region_arena *arena, uint64_t now, ui
     unsigned names = BJ_LIB_LOAD(arena->names);
     for (unsigned i = 0; i < names; i++) {
         const bj_region_name *region = &arena->name[i];
-        double flops, bytes;
+        double flops, bytes, loads;
         __atomic_load(&region->flops, &flops, __ATOMIC_RELAXED);
         __atomic_load(&region->bytes, &bytes, __ATOMIC_RELAXED);
+        __atomic_load(&region->loads, &loads, __ATOMIC_RELAXED);
         fprintf(out, "%s\n    {\"name\": \"", i > 0 ? "," : "");
         if (__atomic_load_n(&region->ready, __ATOMIC_ACQUIRE))
             for (const char *c = region->name; *c != 0; c++)
                 fprintf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-        fprintf(out, "\", \"flops\": %.0f, \"bytes\": %.0f}", flops, bytes);
+        fprintf(out, "\", \"flops\": %.0f, \"bytes\": %.0f, \"loads\": %.0f}", flops, bytes, loads);
     }
     fputs("],\n \"records\": [\n", out);
 }

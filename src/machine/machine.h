@@ -226,6 +226,15 @@ typedef struct {
     void *context;
 } bj_command;
 
+/* By the processor's own counters: loads that the first level of the cache was asked for, misses of the last one. */
+typedef enum { BJ_COUNT_CYCLES, BJ_COUNT_INSTRUCTIONS, BJ_COUNT_LOADS, BJ_COUNT_MISSES, BJ_COUNTS } bj_count;
+
+/* What else is known of the copies of a trial; NaN: the machine cannot tell. */
+typedef struct {
+    double row_hits;          /* share of lines that found their DRAM row open */
+    double counts[BJ_COUNTS]; /* of the first copy, with all its threads */
+} bj_trial_notes;
+
 /* Clocks that a program can read: the time that passes, the thread's cpu time, the processor's own counter. */
 typedef enum { BJ_TIMER_WALL, BJ_TIMER_CPU, BJ_TIMER_CYCLES, BJ_TIMER_COUNT } bj_timer;
 
@@ -246,6 +255,8 @@ typedef struct {
     bool simulated;
     const bj_rank *ranks; /* that can send messages to each other */
     size_t rank_count;    /* 0: none, as where no launcher started us */
+    /* Why the processor's counters tell nothing of copies, once something is attached; "": they do. */
+    const char *no_counters;
 } bj_machine_facts;
 
 /* The verbs: what an implementation provides. Times are in nanoseconds. One that fails leaves no sample unset: what was
@@ -303,11 +314,11 @@ typedef bj_status bj_verb_run_watch(bj_machine *machine, const bj_watch *watch, 
 typedef bj_status bj_verb_run_timer(bj_machine *machine, bj_timer timer, int cpu, unsigned repetitions, double *read_ns,
                                     double *resolution_ns, bj_error *error);
 /* seconds: of each copy, from the common start to its end. achieved: of each actor, until the first copy ended: GB/s of
- * lines, ns an access of a walk, NaN of one that does nothing. row_hits (may be NULL): the share of lines that found
- * their DRAM row open, where the machine can tell (a simulated one), else NaN. BJ_ERR_USAGE: copies, and no program is
- * attached; BJ_ERR_FAILED: a copy failed, did not end, or left something running, and the error says what. */
+ * lines, ns an access of a walk, NaN of one that does nothing. notes may be NULL. BJ_ERR_USAGE: copies, and no
+ * program is attached; BJ_ERR_FAILED: a copy failed, did not end, or left something running, and the error says what.
+ */
 typedef bj_status bj_verb_run_trial(bj_machine *machine, const bj_trial *trial, double *seconds, double *achieved,
-                                    double *row_hits, bj_error *error);
+                                    bj_trial_notes *notes, bj_error *error);
 /* What the OS says of `key`; false: nothing. Only the runner calls it. */
 typedef bool bj_verb_read_claim(bj_machine *machine, const char *key, int cpu, double *value);
 
@@ -354,4 +365,6 @@ bj_status bj_machine_open_simulated(const char *path, uint64_t seed, bj_machine 
 /* What trials run copies of. A native machine takes a command, whose words must outlive it; a simulated one a load, the
  * file of which docs/machines.md describes. */
 bj_status bj_machine_attach_command(bj_machine *native, const bj_command *command, bj_error *error) BJ_WARN_UNUSED;
-bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, bj_error *error) BJ_WARN_UNUSED;
+/* threads (may be NULL): that a copy of the load works with at most; 1: with as many as it is given cpus. */
+bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, size_t *threads,
+                                 bj_error *error) BJ_WARN_UNUSED;

@@ -8,6 +8,13 @@ void bj_machine_clear_samples(double *samples, size_t count) {
         samples[i] = NAN;
 }
 
+void bj_machine_clear_notes(bj_trial_notes *notes) {
+    if (notes == NULL)
+        return;
+    notes->row_hits = NAN;
+    bj_machine_clear_samples(notes->counts, BJ_COUNTS);
+}
+
 void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs) {
     if (mix->walk_count > 0)
         bj_machine_clear_samples(ns_per_access, mix->walk_count * mix->walk_effort->repetitions);

@@ -5,6 +5,8 @@
 
 /* The first thing that a verb does: samples that it does not come to measure are NaN. */
 void bj_machine_clear_samples(double *samples, size_t count);
+/* NULL: nothing happens. */
+void bj_machine_clear_notes(bj_trial_notes *notes);
 
 void bj_machine_clear_mix(const bj_mix *mix, double *ns_per_access, double *gbs);
 /* That there is something to run, and repetitions agree. */

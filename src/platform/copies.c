@@ -256,6 +256,10 @@ bj_status bj_platform_hold_copies(char *const *words, const bj_copy_cpus *cpus, 
     return status;
 }
 
+pid_t bj_platform_find_copy(const bj_copies *copies, size_t index) {
+    return copies->items[index].pid;
+}
+
 static void take_errors(copy *c) {
     char text[1024];
     ssize_t count = read(c->errors, text, sizeof text);

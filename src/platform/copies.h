@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 
@@ -27,6 +28,8 @@ typedef struct bj_copies bj_copies;
  */
 bj_status bj_platform_hold_copies(char *const *words, const bj_copy_cpus *cpus, size_t count, bj_copies **copies,
                                   bj_error *error) BJ_WARN_UNUSED;
+/* The process of one of them, which is yet to become the program. */
+pid_t bj_platform_find_copy(const bj_copies *copies, size_t index);
 /* Lets them go and returns when all have ended. *begun_ns and *first_end_ns are set as soon as that happens, for others
  * to see. seconds: of each, to its end. BJ_ERR_FAILED: one failed, took too long, or left something running. */
 bj_status bj_platform_run_copies(bj_copies *copies, const bj_copies_rules *rules, _Atomic uint64_t *begun_ns,

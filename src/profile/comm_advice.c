@@ -108,6 +108,29 @@ static bj_status advise_cpus(const bj_contention *contention, bj_strings *advice
     return BJ_OK;
 }
 
+/* Loops through many arrays at once, where that closes DRAM rows (or is more than prefetchers follow). */
+static bj_status advise_arrays(const bj_stream_table *streams, bj_strings *advice, bj_error *error) {
+    for (size_t i = 0; i < streams->count; i++) {
+        const bj_stream_series *series = &streams->items[i];
+        double useful = NAN, least = INFINITY, arrays = NAN;
+        char line[LINE_ROOM];
+        for (size_t k = 0; k < series->count; k++) {
+            useful = series->arrays[k] == series->useful ? series->gbs[k] : useful;
+            arrays = series->gbs[k] < least ? series->arrays[k] : arrays;
+            least = fmin(least, series->gbs[k]);
+        }
+        if (!series->limited || !(useful > WORTH_SAYING * least) || !(arrays > series->useful))
+            continue;
+        snprintf(
+            line, sizeof line,
+            "arrays: with %.0f cpu%s at work let a loop go through %.0f at most: each cpu gets %.3g GB/s then, and "
+            "%.3g through %.0f; split loops that go through more (microfission)",
+            series->cpus, series->cpus == 1 ? "" : "s", series->useful, useful, least, arrays);
+        BJ_TRY(add_line(advice, line, error));
+    }
+    return BJ_OK;
+}
+
 static const bj_answer *find(const bj_profile *profile, bj_advice_filter *accepts, const char *key) {
     const bj_answer *answer = bj_data_find_answer(&profile->answers, key);
     bool is_there = answer != NULL && bj_data_has_value(answer) && answer->structured != NULL;
@@ -125,7 +148,8 @@ static bj_status advise_messages(const bj_comm_layers *layers, bj_strings *advic
 
 bj_status bj_profile_advise(const bj_profile *profile, bj_advice_filter *accepts, bj_strings *advice, bj_error *error) {
     const bj_answer *contended = find(profile, accepts, "memory.contention"),
-                    *talk = find(profile, accepts, "comm.layers");
+                    *talk = find(profile, accepts, "comm.layers"), *many = find(profile, accepts, "memory.streams");
+    bj_stream_table streams;
     bj_contention contention;
     bj_comm_layers layers;
     bj_status status = BJ_OK;
@@ -133,6 +157,11 @@ bj_status bj_profile_advise(const bj_profile *profile, bj_advice_filter *accepts
         bj_profile_read_contention(contended->key, contended->structured, &contention, NULL) == BJ_OK) {
         status = advise_cpus(&contention, advice, error);
         bj_profile_free_contention(&contention);
+    }
+    if (status == BJ_OK && many != NULL &&
+        bj_profile_read_streams(many->key, many->structured, &streams, NULL) == BJ_OK) {
+        status = advise_arrays(&streams, advice, error);
+        bj_profile_free_streams(&streams);
     }
     if (status == BJ_OK && talk != NULL && bj_profile_read_comm_layers(talk->structured, &layers, NULL) == BJ_OK) {
         status = advise_messages(&layers, advice, error);

@@ -112,6 +112,58 @@ void bj_profile_free_contention(bj_contention *contention) {
     *contention = (bj_contention){0};
 }
 
+/* ---- streams */
+
+static bj_status read_series(const char *key, const json_t *value, bj_stream_series *series, bj_error *error) {
+    const json_t *points = json_object_get(value, "gbs");
+    size_t count = json_array_size(points);
+    series->cpus = bj_profile_take_number(value, "cpus");
+    series->useful = bj_profile_take_number(value, "useful_streams");
+    series->limited = json_is_true(json_object_get(value, "limited"));
+    if (!json_is_array(points) || count > STEPS_MOST || isnan(series->cpus))
+        return refuse(error, key, "cpus, and gbs as a list");
+    series->arrays = calloc(count + 1, sizeof *series->arrays);
+    series->gbs = calloc(count + 1, sizeof *series->gbs);
+    if (series->arrays == NULL || series->gbs == NULL)
+        return lack_memory(error, key);
+    for (; series->count < count; series->count++) {
+        const json_t *point = json_array_get(points, series->count);
+        if (json_array_size(point) != 2 || !json_is_number(json_array_get(point, 0)) ||
+            !json_is_number(json_array_get(point, 1)))
+            return refuse(error, key, "pairs of arrays and GB/s");
+        series->arrays[series->count] = json_number_value(json_array_get(point, 0));
+        series->gbs[series->count] = json_number_value(json_array_get(point, 1));
+    }
+    return BJ_OK;
+}
+
+bj_status bj_profile_read_streams(const char *key, const char *json, bj_stream_table *table, bj_error *error) {
+    *table = (bj_stream_table){0};
+    json_t *list = bj_json_load_value(json);
+    size_t count = json_array_size(list);
+    bj_status status =
+        json_is_array(list) && count <= LEVELS_MOST ? BJ_OK : refuse(error, key, "a list of numbers of cpus");
+    if (status == BJ_OK && (table->items = calloc(count + 1, sizeof *table->items)) == NULL)
+        status = lack_memory(error, key);
+    for (size_t i = 0; i < count && status == BJ_OK; i++) {
+        table->count = i + 1;
+        status = read_series(key, json_array_get(list, i), &table->items[i], error);
+    }
+    json_decref(list);
+    if (status != BJ_OK)
+        bj_profile_free_streams(table);
+    return status;
+}
+
+void bj_profile_free_streams(bj_stream_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        free(table->items[i].arrays);
+        free(table->items[i].gbs);
+    }
+    free(table->items);
+    *table = (bj_stream_table){0};
+}
+
 /* ---- nodes of memory */
 
 static int compare_lowest(const void *a, const void *b) {

@@ -1,6 +1,6 @@
-/* More structured values about cpus, read back from an answer's JSON text: kinds, contention, nodes of memory, pairs.
- * The text may come from anywhere, so everything is checked. Numbers that are not told are NaN. `key` stands for the
- * answer in errors; on failure nothing is left to free. */
+/* More structured values about cpus, read back from an answer's JSON text: kinds, contention, streams, nodes of memory,
+ * pairs. The text may come from anywhere, so everything is checked. Numbers that are not told are NaN. `key` stands for
+ * the answer in errors; on failure nothing is left to free. */
 #pragma once
 
 #include "profile/cpu_tree.h"
@@ -33,6 +33,24 @@ typedef struct {
 bj_status bj_profile_read_contention(const char *key, const char *json, bj_contention *contention,
                                      bj_error *error) BJ_WARN_UNUSED;
 void bj_profile_free_contention(bj_contention *contention);
+
+/* `memory.streams`: what one cpu gets while so many of them each go through several arrays at once. */
+typedef struct {
+    double cpus;
+    double *arrays, *gbs;
+    size_t count;
+    double useful; /* arrays up to which nothing is lost */
+    bool limited;  /* more cost something; false: no number that was tried did */
+} bj_stream_series;
+
+typedef struct {
+    bj_stream_series *items;
+    size_t count;
+} bj_stream_table;
+
+bj_status bj_profile_read_streams(const char *key, const char *json, bj_stream_table *table,
+                                  bj_error *error) BJ_WARN_UNUSED;
+void bj_profile_free_streams(bj_stream_table *table);
 
 /* `numa.latency_ns`, `numa.gbs`: from the cpus of a row's node to the memory of a column's. */
 typedef struct {

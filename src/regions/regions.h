@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "diagnose/peaks.h"
 
 #define BJ_REGIONS_NAME_ROOM 64u
 #define BJ_REGIONS_LENGTHS 63u
@@ -29,7 +30,7 @@ typedef struct {
 
 typedef struct {
     char name[BJ_REGIONS_NAME_ROOM];
-    double flops, bytes; /* of one call; 0: unknown */
+    double flops, bytes, loads; /* of one call; 0: unknown */
 } bj_regions_name;
 
 typedef struct {
@@ -70,6 +71,8 @@ typedef struct {
     bj_regions_answer skew;         /* between threads, at the same call: median */
     double skew_most_ns;
     double open, unopened, backwards;
+    bool has_standing; /* against peaks (bj_regions_compare_to_peaks), of one thread */
+    bj_peak_standing standing;
 } bj_regions_summary;
 
 /* Rows of the paper's table 1: calls by their length. */
@@ -91,6 +94,8 @@ typedef struct {
 /* The report refers to the file. */
 bj_status bj_regions_analyse(const bj_regions_file *file, bj_regions_report *report, bj_error *error) BJ_WARN_UNUSED;
 void bj_regions_free_report(bj_regions_report *report);
+/* What each region that declares its work, and is not refused, reaches of what a cpu attains. */
+void bj_regions_compare_to_peaks(bj_regions_report *report, const bj_peaks *peaks);
 
 /* ---- two files: least density, full density */
 

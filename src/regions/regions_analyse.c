@@ -134,6 +134,26 @@ void bj_regions_free_report(bj_regions_report *report) {
     *report = (bj_regions_report){0};
 }
 
+/* The settled mean where there is one. */
+static double take_mean(const bj_regions_summary *summary) {
+    return summary->settled.known ? summary->settled.ns : summary->mean_ns;
+}
+
+void bj_regions_compare_to_peaks(bj_regions_report *report, const bj_peaks *peaks) {
+    for (size_t i = 0; i < report->count; i++) {
+        bj_regions_summary *region = &report->regions[i];
+        const bj_regions_name *name = region->name;
+        const bj_peak_work work = {.flops = name->flops > 0 ? name->flops : NAN,
+                                   .bytes = name->bytes > 0 ? name->bytes : NAN,
+                                   .loads = name->loads > 0 ? name->loads : NAN,
+                                   .seconds = take_mean(region) * 1e-9,
+                                   .cpus = 1};
+        region->has_standing = region->refused[0] == 0 && (name->flops > 0 || name->bytes > 0 || name->loads > 0);
+        if (region->has_standing)
+            bj_diagnose_compare_to_peaks(peaks, &work, &region->standing);
+    }
+}
+
 /* ---- two densities */
 
 static const bj_regions_summary *find_region(const bj_regions_report *report, const char *name) {
@@ -141,11 +161,6 @@ static const bj_regions_summary *find_region(const bj_regions_report *report, co
         if (strcmp(report->regions[i].name->name, name) == 0)
             return &report->regions[i];
     return NULL;
-}
-
-/* The settled mean where there is one. */
-static double take_mean(const bj_regions_summary *summary) {
-    return summary->settled.known ? summary->settled.ns : summary->mean_ns;
 }
 
 static void judge_loss(bj_regions_basis basis, bj_regions_loss *loss) {

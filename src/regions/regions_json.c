@@ -43,6 +43,14 @@ static json_t *make_lengths(const bj_regions_file *file, size_t region) {
     return list;
 }
 
+static json_t *make_standing(const bj_peak_standing *s) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "gflops", make_number(s->gflops), "gbs",
+                     make_number(s->gbs), "flops_per_cycle", make_number(s->flops_per_cycle), "loads_per_cycle",
+                     make_number(s->loads_per_cycle), "flops_share", make_number(s->flops_share), "loads_share",
+                     make_number(s->loads_share), "bytes_share", make_number(s->bytes_share), "full_share",
+                     make_number(s->full_share), "roof_share", make_number(s->roof_share));
+}
+
 static json_t *make_region(const bj_regions_file *file, const bj_regions_summary *region) {
     size_t number = (size_t)(region->name - file->names);
     json_t *object = json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "name", region->name->name, "threads",
@@ -60,6 +68,9 @@ static json_t *make_region(const bj_regions_file *file, const bj_regions_summary
     json_object_set_new(object, "skew_most_ns", make_number(region->skew_most_ns));
     json_object_set_new(object, "flops", make_number(region->name->flops));
     json_object_set_new(object, "bytes", make_number(region->name->bytes));
+    json_object_set_new(object, "loads", make_number(region->name->loads));
+    if (region->has_standing)
+        json_object_set_new(object, "standing", make_standing(&region->standing));
     json_object_set_new(object, "open", make_number(region->open));
     json_object_set_new(object, "unopened", make_number(region->unopened));
     json_object_set_new(object, "backwards", make_number(region->backwards));

@@ -33,9 +33,45 @@ static void print_head(FILE *out, const bj_regions_report *report) {
         fprintf(out, "Lost: %.0f times a thread found no memory to record in.\n", file->refused);
 }
 
+static void print_share(FILE *out, double share, const char *of) {
+    if (isfinite(share))
+        fprintf(out, ", %.0f%% of %s", 100 * share, of);
+}
+
+/* What a call does, of one thread; and what that is of the attainable peaks. */
+static void print_work(FILE *out, const bj_regions_summary *region) {
+    const bj_regions_name *name = region->name;
+    const bj_peak_standing *s = &region->standing;
+    double ns = region->settled.known ? region->settled.ns : region->mean_ns;
+    if (region->refused[0] != 0)
+        return;
+    if (name->flops > 0) {
+        fprintf(out, "    %.3g Gflop/s a thread", name->flops / ns);
+        if (region->has_standing && isfinite(s->flops_per_cycle))
+            fprintf(out, ", %.3g flops a cycle", s->flops_per_cycle);
+        print_share(out, region->has_standing ? s->flops_share : NAN, "what a core attains");
+        fputc('\n', out);
+    }
+    if (name->loads > 0) {
+        fprintf(out, "    %.3g loads a ns and thread", name->loads / ns);
+        if (region->has_standing && isfinite(s->loads_per_cycle))
+            fprintf(out, ", %.3g a cycle", s->loads_per_cycle);
+        print_share(out, region->has_standing ? s->loads_share : NAN, "what a core attains");
+        fputc('\n', out);
+    }
+    if (name->bytes > 0) {
+        fprintf(out, "    %.3g GB/s a thread", name->bytes / ns);
+        print_share(out, region->has_standing ? s->bytes_share : NAN, "memory for one");
+        print_share(out, region->has_standing ? s->full_share : NAN, "its share with all");
+        fputc('\n', out);
+    }
+    if (region->has_standing && isfinite(s->roof_share))
+        fprintf(out, "    %.0f%% of what its flops a byte allow (%s)\n", 100 * s->roof_share,
+                s->below_ridge ? "memory" : "flops");
+}
+
 static void print_notes(FILE *out, const bj_regions_summary *region) {
     char a[16], b[16];
-    double seconds = region->mean_ns * 1e-9;
     if (region->refused[0] != 0)
         fprintf(out, "    refused: %s\n", region->refused);
     if (region->skip.known && region->settled.known) {
@@ -52,10 +88,7 @@ static void print_notes(FILE *out, const bj_regions_summary *region) {
                 format_ns(region->skew_most_ns, b));
     else if (region->threads > 1)
         fprintf(out, "    skew between threads: undetermined: %s\n", region->skew.reason);
-    if (region->name->flops > 0 && region->refused[0] == 0)
-        fprintf(out, "    %.3g Gflop/s a thread\n", region->name->flops / seconds * 1e-9);
-    if (region->name->bytes > 0 && region->refused[0] == 0)
-        fprintf(out, "    %.3g GB/s a thread\n", region->name->bytes / seconds * 1e-9);
+    print_work(out, region);
     if (region->open > 0)
         fprintf(out, "    still open in %.0f threads: those calls are not counted\n", region->open);
     if (region->unopened > 0)

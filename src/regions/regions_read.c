@@ -113,7 +113,8 @@ static bj_status read_name(const bj_json_place *at, json_t *item, size_t index, 
     BJ_TRY(bj_json_require_text(at, item, "name", BJ_TEXT_WHOLE, name->name, sizeof name->name));
     bj_base_hide_controls(name->name);
     BJ_TRY(bj_json_read_number(at, item, "flops", false, &name->flops, NULL));
-    return bj_json_read_number(at, item, "bytes", false, &name->bytes, NULL);
+    BJ_TRY(bj_json_read_number(at, item, "bytes", false, &name->bytes, NULL));
+    return bj_json_read_number(at, item, "loads", false, &name->loads, NULL);
 }
 
 static bj_status read_counter(const bj_json_place *at, json_t *object, bj_regions_file *file) {

@@ -143,6 +143,25 @@ static bool sum_up_contention(const bj_answer *answer, char *text, size_t room) 
     return true;
 }
 
+static bool sum_up_streams(const bj_answer *answer, char *text, size_t room) {
+    bj_stream_table table;
+    size_t used = 0;
+    if (bj_profile_read_streams(answer->key, answer->structured, &table, NULL) != BJ_OK)
+        return false;
+    text[0] = '\0';
+    for (size_t i = 0; i < table.count && used + 60 < room; i++) {
+        const bj_stream_series *series = &table.items[i];
+        used +=
+            (size_t)snprintf(text + used, room - used, "%s%.0f%s with %.0f%s",
+                             i > 0 ? ", " : "arrays of use: ", series->useful, series->limited ? "" : "+", series->cpus,
+                             i > 0               ? ""
+                             : series->cpus == 1 ? " cpu"
+                                                 : " cpus");
+    }
+    bj_profile_free_streams(&table);
+    return text[0] != '\0';
+}
+
 static bool sum_up_matrix(const bj_answer *answer, char *text, size_t room) {
     bj_node_matrix matrix;
     if (bj_profile_read_node_matrix(answer->key, answer->structured, NULL, &matrix, NULL) != BJ_OK)
@@ -188,6 +207,7 @@ bool bj_report_sum_up(const bj_answer *answer, char *text, size_t room) {
     } known[] = {
         {"topology.tree", sum_up_tree},           {"topology.pairs", sum_up_pairs}, {"cpu.kinds", sum_up_kinds},
         {"memory.contention", sum_up_contention}, {"comm.layers", sum_up_layers},   {"comm.ranks", sum_up_ranks},
+        {"memory.streams", sum_up_streams},
     };
     if (!bj_data_has_value(answer) || answer->structured == NULL)
         return false;

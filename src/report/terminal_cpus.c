@@ -12,6 +12,8 @@
 
 /* Three lines or so of a list of groups, and as many of a curve. */
 enum { LIST_ROOM = 230, SCALING_ROOM = 240 };
+/* Of the table of streams. */
+enum { ARRAYS = 6, FIRST_COLUMN = 8, COLUMN = 12 };
 
 typedef struct {
     FILE *out;
@@ -122,6 +124,45 @@ static void print_contention(const details *details) {
     bj_profile_free_contention(&contention);
 }
 
+static double find_rate(const bj_stream_series *series, double arrays) {
+    for (size_t i = 0; i < series->count; i++)
+        if (series->arrays[i] == arrays)
+            return series->gbs[i];
+    return NAN;
+}
+
+/* A row for each number of arrays, a column for each number of cpus, as many as fit. */
+static void print_streams(const details *details) {
+    bj_stream_table table;
+    if (bj_profile_read_streams(details->answer->key, details->answer->structured, &table, NULL) != BJ_OK)
+        return;
+    size_t width = bj_report_find_width(details->style),
+           room = width > details->indent + FIRST_COLUMN ? (width - details->indent - FIRST_COLUMN) / COLUMN : 0;
+    size_t columns = table.count < room ? table.count : room;
+    fprintf(details->out, "%*s%-*s", (int)details->indent, "", FIRST_COLUMN, "arrays");
+    for (size_t c = 0; c < columns; c++)
+        fprintf(details->out, "%*.0f cpu%s", COLUMN - 5, table.items[c].cpus,
+                table.items[c].cpus != 1 ? "s"
+                : c + 1 < columns        ? " "
+                                         : "");
+    fputs(columns > 0 ? "\n" : "no column fits\n", details->out);
+    for (size_t row = 0; columns > 0 && row < table.items[0].count; row++) {
+        double arrays = table.items[0].arrays[row];
+        fprintf(details->out, "%*s%*.0f%*s", (int)details->indent, "", ARRAYS, arrays, FIRST_COLUMN - ARRAYS, "");
+        for (size_t c = 0; c < columns; c++) {
+            double gbs = find_rate(&table.items[c], arrays);
+            char text[48] = "-";
+            if (!isnan(gbs))
+                bj_report_format_quantity(gbs, "", text);
+            bool is_last = table.items[c].limited && arrays == table.items[c].useful;
+            fprintf(details->out, "%*s%s", COLUMN - 1, text, is_last ? "*" : c + 1 < columns ? " " : "");
+        }
+        putc('\n', details->out);
+    }
+    print_line(details, 0, "GB/s that each cpu gets; * as many arrays as are of use, where more get less");
+    bj_profile_free_streams(&table);
+}
+
 static void print_matrix(const details *details) {
     bj_cpu_node tree;
     bj_node_matrix matrix;
@@ -147,6 +188,8 @@ void bj_report_print_cpu_details(FILE *out, const bj_profile *profile, const bj_
         print_kinds(&details);
     else if (strcmp(answer->key, "memory.contention") == 0)
         print_contention(&details);
+    else if (strcmp(answer->key, "memory.streams") == 0)
+        print_streams(&details);
     else if (strcmp(answer->key, "comm.layers") == 0)
         bj_report_print_layers(out, style, answer->structured, indent);
     else if (bj_report_is_sharing(answer->key))

@@ -22,9 +22,10 @@ for kind in none cache bandwidth dram_rows; do
     expect 0 diagnose $ranger --load $kind.json --json
     cmp -s out $kind.out || complain "$kind: not the same twice"
 done
-expect 0 diagnose $ranger --load dram_rows.json --flops 1e9 --bytes 1e9 --density 1,4
+expect 0 diagnose $ranger --load dram_rows.json --flops 1e9 --bytes 1e9 --loads 1e8 --density 1,4
 out_has "dram_rows, confidence"
 out_has "flops a cycle"
+out_has "loads a cycle"
 [ "$(awk '{ if (length($0) > 80) n++ } END { print n + 0 }' out)" -eq 0 ] || complain "lines beyond 80 columns"
 sed '/op.load.throughput/d' "$here/diagnose_profile.json" >no_loads.json
 expect 0 diagnose --machine "sim:$source_dir/machines/barcelona.json" --profile no_loads.json --load dram_rows.json --density 1,4 --effort quick
@@ -33,6 +34,15 @@ out_has " 2.00 flops (double), - loads"
 expect 0 diagnose $ranger --load bandwidth.json --strong --effort quick --json
 out_has '"scaling": "strong"'
 
+# A load with threads is one copy, on no more cores than it has threads; --weak gives each core a copy all the same.
+load threads '"threads": 2, "compute_ns": 1000, "stream": {"arrays": 1, "bytes": 65536}'
+expect 0 diagnose $ranger --load threads.json --effort quick
+out_has ": 2 cores of one chip of 4"
+out_has "one copy on as many cpus at every density"
+out_has "No second witness: no hardware counters, a simulated machine has none"
+expect 0 diagnose $ranger --load threads.json --effort quick --weak
+out_has ": 4 cores of one chip of 4"
+out_has "a copy on each"
 # Microfission: at one core nothing is gained, with all four time falls by a quarter and more, and rows are hit.
 if has python3; then
     for form in fused fissioned; do

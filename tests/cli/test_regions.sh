@@ -46,6 +46,22 @@ END
 else
     left_out "JSON: no python3"
 fi
+# Against what a core attains: by a profile that is named, or the default one, which is told.
+sed 's/"bytes": 0/"bytes": 9000, "loads": 4000/' least.json >declared.json
+expect 0 regions declared.json --profile "$here/diagnose_profile.json"
+out_has "0.4 Gflop/s a thread, 0.174 flops a cycle, 9% of what a core attains"
+out_has "0.8 loads a ns and thread, 0.348 a cycle, 17% of what a core attains"
+out_has "1.8 GB/s a thread, 40% of memory for one"
+out_has "40% of what its flops a byte allow (memory)"
+expect 0 regions declared.json --profile "$here/diagnose_profile.json" --json
+out_has '"loads_share": 0.17391304'
+cp "$here/diagnose_profile.json" blackjack-profile.json
+expect 0 regions declared.json
+out_has "What a core attains: blackjack-profile.json"
+out_has "40% of memory for one"
+rm blackjack-profile.json
+expect 2 regions declared.json --profile nowhere.json
+one_line_error
 expect 0 regions least.json --series
 [ "$(wc -l <out)" -eq 41 ] || complain "a line a cell expected"
 expect 2 regions least.json full.json --by guess

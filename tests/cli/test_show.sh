@@ -122,4 +122,19 @@ if [ -e /dev/full ]; then
     "$blackjack" show "$profile" >/dev/full 2>err
     [ $? -eq 3 ] || complain "show > /dev/full"
 fi
+# Streams: a table, and advice where more arrays than are useful cost a quarter; not where they cost less, or nobody is sure.
+# streams RATE CONFIDENCE: what each of 16 cpus gets through 64 arrays, of 2.4 GB/s through one.
+streams() {
+    printf '{"format": "blackjack-profile/1", "characteristics": {"memory.streams": {"value": [{"cpus": 16, "gbs": [[1, 2.4], [2, 2.4],
+        [64, %s]], "useful_streams": 2, "limited": true}], "unit": "GB/s", "status": "ok", "confidence": "%s"}}}' "$1" "$2" >streams.json
+    expect 0 show streams.json
+}
+streams 1.5 high
+out_has "arrays of use: 2 with 16 cpus"
+out_has "arrays: with 16 cpus at work let a loop go through 2 at most: each cpu gets"
+streams 2.2 high
+grep -q "let a loop" out && complain "advice for 8%"
+streams 1.5 low
+grep -q "let a loop" out && complain "advice that nobody is sure of"
+
 finish

@@ -44,7 +44,7 @@ static bj_diagnosis diagnose_load(const char *name, const char *kind, uint64_t s
     char load[600];
     snprintf(load, sizeof load, "{\"format\": \"blackjack-load/1\", \"name\": \"%s\", %s}", kind, text);
     write_machine(load, strlen(load), path, sizeof path);
-    assert_int_equal(bj_machine_attach_load(machine, path, &error), BJ_OK);
+    assert_int_equal(bj_machine_attach_load(machine, path, NULL, &error), BJ_OK);
     unlink(path);
     bj_diagnose_request request = {.machine = machine,
                                    .chip = &chip,

@@ -18,6 +18,9 @@ typedef struct {
     double full, idle;              /* at full density, and null actors against idle cpus */
     double walk_seen, lines_seen, scattered_seen; /* of the references, by the copies */
     double noise;                                 /* of each sample, a logarithm */
+    bool twins_rest;
+    double walk_traffic; /* of the scattered reference, by walks; 0: 1.1 */
+    double exposed;      /* of the program, by as many scattered lines as there can be, which cost the reference 4 */
 } story;
 
 enum { ROUNDS = 10 };
@@ -50,19 +53,24 @@ static void fill(bj_diagnose_round *round, const story *s, bj_random *random) {
         reference[BJ_BESIDE_TWINS_SCATTERED].own = by_twins[i] * by_rows[i];
         reference[BJ_BESIDE_COPIES].own = seen[i];
     }
+    if (s->walk_traffic > 0)
+        round->cells[BJ_SUBJECT_SCATTERED][BJ_BESIDE_TWIN_WALKS].own = s->walk_traffic;
+    round->cells[BJ_SUBJECT_SCATTERED][BJ_BESIDE_FULL_SCATTERED].own = 4;
+    program[BJ_BESIDE_FULL_SCATTERED].own *= at_least_one(s->exposed);
     for (int i = 0; i < BJ_SUBJECTS; i++)
         for (int j = 0; j < BJ_COMPANIES; j++)
             round->cells[i][j].own *= exp(s->noise * bj_random_normal(random));
     round->densities[0] = 1;
     round->densities[1] = program[BJ_BESIDE_COPIES].own;
-    round->row_hits[0] = round->row_hits[1] = NAN;
+    round->notes[0] = round->notes[1] = (bj_trial_notes){NAN, {NAN, NAN, NAN, NAN}};
 }
 
 static bj_diagnosis diagnose_rounds(const story *s, size_t rounds) {
     bj_diagnose_round *made = calloc(rounds, sizeof *made);
     bj_diagnose_chip chip = {.count = 4, .chips = 1, .cache_bytes = 1 << 20, .cache_sharers = 4};
     bj_diagnose_request request = {.chip = &chip, .densities = {1, 4}, .density_count = 2, .seed = 3};
-    bj_diagnose_samples samples = {.rounds = made, .round_count = rounds, .twin_gbs = 2, .twin_share = 1};
+    bj_diagnose_samples samples = {
+        .rounds = made, .round_count = rounds, .twin_gbs = 2, .twin_share = 1, .twins_rest = s->twins_rest};
     bj_diagnosis diagnosis;
     bj_error error = {""};
     bj_random random;
@@ -106,6 +114,15 @@ static void wants_pressure_beside_sensitivity(void **state) {
 static void does_not_name_what_does_not_close(void **state) {
     (void)state;
     expect((story){.full = 1.5}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
+    /* Walks that are mostly traffic hurt what uses no cache even more: no sign of a lack of cache. */
+    expect((story){.cache = 4, .full = 4.5, .walk_seen = 2, .walk_traffic = 9, .exposed = 3.5}, BJ_VERDICT_UNDETERMINED,
+           BJ_CONFIDENCE_NONE);
+    expect((story){.cache = 4, .full = 4, .walk_seen = 2, .walk_traffic = 9}, BJ_VERDICT_CACHE, BJ_CONFIDENCE_HIGH);
+    /* Twins that moved nothing can be no cause, whatever happened beside them. */
+    expect((story){.twins = 1.4, .full = 1.4, .lines_seen = 1.6, .scattered_seen = 1.5, .twins_rest = true},
+           BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
+    expect((story){.scattered = 1.4, .full = 1.4, .lines_seen = 1.92, .scattered_seen = 2.4, .twins_rest = true},
+           BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
     expect((story){.cache = 1.2, .full = 1.6, .walk_seen = 2}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
     expect((story){.cache = 2, .full = 1.2, .walk_seen = 2}, BJ_VERDICT_UNDETERMINED, BJ_CONFIDENCE_NONE);
 }

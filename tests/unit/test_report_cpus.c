@@ -224,6 +224,18 @@ static void contention(void **state) {
     assert_string_equal(headline.lines[3], "All cpus at once: memory 3.5 GB/s a core, L3 1 MiB.");
 }
 
+static void streams(void **state) {
+    put(*state, "memory.streams",
+        "[{\"cpus\": 1, \"gbs\": [[1, 4.46], [2, 4.5], [64, 4.4]], \"useful_streams\": 64, \"limited\": false}, "
+        "{\"cpus\": 16, \"gbs\": [[1, 2.36], [2, 2.35]], \"useful_streams\": 2, \"limited\": true}]");
+    expect(*state, "  memory.streams          arrays of use: 64+ with 1 cpu, 2 with 16    high\n"
+                   "    arrays        1 cpu      16 cpus\n"
+                   "         1         4.46        2.36\n"
+                   "         2          4.5        2.35*\n"
+                   "        64          4.4           -\n"
+                   "    GB/s that each cpu gets; * as many arrays as are of use, where more get less\n");
+}
+
 static void nodes(void **state) {
     put(*state, "numa.latency_ns", "[[90, 150], [150, 91]]");
     put(*state, "numa.gbs", "{\"nodes\": [[0, 1], [2]], \"gbs\": [[12.5, 7], [7.25, 12.25]]}");
@@ -241,10 +253,12 @@ static void nodes(void **state) {
 static void broken_and_doubtful(void **state) {
     put(*state, "topology.tree", "{\"cpus\": [0, 0]}");
     put(*state, "memory.contention", "[1]");
+    put(*state, "memory.streams", "[{\"cpus\": 1, \"gbs\": [1]}]");
     put(*state, "numa.gbs", "[[1, 2]]");
     put(*state, "some.other", "[[1, 2]]");
     expect(*state, "  topology.tree           {\"cpus\": [0, 0]}\n"
                    "  memory.contention       [1]\n"
+                   "  memory.streams          [{\"cpus\": 1, \"gbs\": [1]}]\n"
                    "  numa.gbs                [[1, 2]]\n"
                    "  some.other              [[1, 2]]\n");
     put(*state, "topology.tree", "{\"cpus\": [0, 1, 2, 3], \"children\": [{\"cpus\": [0, 1]}]}")->confidence =
@@ -266,6 +280,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(not_a_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_and_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(contention, setup, teardown),
+        cmocka_unit_test_setup_teardown(streams, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(broken_and_doubtful, setup, teardown),
     };

@@ -16,7 +16,7 @@ static bj_machine *open_with(const char *load) {
     char path[256];
     bj_error error = {""};
     write_machine(load, strlen(load), path, sizeof path);
-    if (bj_machine_attach_load(machine, path, &error) != BJ_OK)
+    if (bj_machine_attach_load(machine, path, NULL, &error) != BJ_OK)
         fail_msg("%s", error.text);
     unlink(path);
     return machine;
@@ -34,8 +34,12 @@ static double run_copies(const char *load, size_t count, double *row_hits) {
     for (size_t i = 0; i < count; i++)
         copies[i] = (bj_copy){&cpus[i], 1};
     const bj_trial trial = {.copies = copies, .copy_count = count};
-    if (machine->verbs->run_trial(machine, &trial, seconds, NULL, row_hits, &error) != BJ_OK)
+    bj_trial_notes notes;
+    if (machine->verbs->run_trial(machine, &trial, seconds, NULL, &notes, &error) != BJ_OK)
         fail_msg("%s", error.text);
+    assert_true(isnan(notes.counts[BJ_COUNT_CYCLES]));
+    if (row_hits != NULL)
+        *row_hits = notes.row_hits;
     close_machine(machine);
     return seconds[count - 1];
 }

@@ -15,7 +15,8 @@ typedef struct {
     int *cpus;
     size_t cpu_count;
     bj_command command; /* that trials run copies of; words NULL: none */
-    int warmed_cpu;     /* -1: none yet */
+    char no_counters[120];
+    int warmed_cpu; /* -1: none yet */
     bj_topology *topology;
     bool topology_tried;
     bj_native_kernels *kernels;

@@ -12,6 +12,7 @@
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
 #include "platform/copies.h"
+#include "platform/counters.h"
 
 #define LINE_BYTES 64u
 /* Between two looks at the clock: some microseconds of work. */
@@ -51,6 +52,9 @@ bj_status bj_machine_attach_command(bj_machine *native, const bj_command *comman
     if (command->words == NULL || command->words[0] == NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "a command of no words");
     self->command = *command;
+    if (bj_platform_has_counters(self->no_counters, sizeof self->no_counters))
+        self->no_counters[0] = '\0';
+    native->facts.no_counters = self->no_counters;
     return BJ_OK;
 }
 
@@ -241,15 +245,22 @@ static bj_status play(bj_native_machine *self, const bj_trial *trial, bj_copies 
     return status;
 }
 
+static void take_counts(const bj_counters *counters, double *counts) {
+    bj_counter_values values = bj_platform_read_counters(counters);
+    counts[BJ_COUNT_CYCLES] = values.cycles;
+    counts[BJ_COUNT_INSTRUCTIONS] = values.instructions;
+    counts[BJ_COUNT_LOADS] = values.loads;
+    counts[BJ_COUNT_MISSES] = values.misses;
+}
+
 bj_status bj_native_run_trial(bj_machine *machine, const bj_trial *trial, double *seconds, double *achieved,
-                              double *row_hits, bj_error *error) {
+                              bj_trial_notes *notes, bj_error *error) {
     bj_native_machine *self = machine->self;
     bj_copies *copies = NULL;
     bj_status status = BJ_OK;
     bj_machine_clear_samples(seconds, trial->copy_count);
     bj_machine_clear_samples(achieved, trial->actor_count);
-    if (row_hits != NULL)
-        *row_hits = NAN;
+    bj_machine_clear_notes(notes);
     BJ_TRY(bj_machine_check_trial(trial, error));
     if (trial->copy_count > 0 && self->command.words == NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "no program is attached to the machine");
@@ -262,8 +273,14 @@ bj_status bj_native_run_trial(bj_machine *machine, const bj_trial *trial, double
         status = bj_platform_hold_copies(self->command.words, cpus, trial->copy_count, &copies, error);
         free(cpus);
     }
+    bj_counters *counters = NULL;
+    if (status == BJ_OK && copies != NULL && notes != NULL && self->no_counters[0] == '\0')
+        counters = bj_platform_open_counters(bj_platform_find_copy(copies, 0));
     if (status == BJ_OK)
         status = play(self, trial, copies, seconds, achieved, error);
+    if (status == BJ_OK && counters != NULL)
+        take_counts(counters, notes->counts);
+    bj_platform_close_counters(counters);
     bj_platform_end_copies(copies);
     return status;
 }

@@ -10,7 +10,7 @@ typedef struct {
     char name[64], summary[512];
     double compute_ns;
     double units;     /* of work, in all; 0: as many as take a second alone */
-    uint64_t threads; /* that share the work, and cpus of a copy unless the caller gives it others */
+    uint64_t threads; /* that share the work of a copy at most; 1: as many as it is given cpus */
     struct {
         uint64_t bytes, accesses; /* dependent, at random */
     } reuse;

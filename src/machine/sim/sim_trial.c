@@ -11,10 +11,13 @@ static const double PROGRAM_NS = 1e9;
 /* Of a siblings' core, the units that all programs compute with. */
 static const char *const COMPUTE_UNITS[] = {"int", "fp"};
 
-bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, bj_error *error) {
+bj_status bj_machine_attach_load(bj_machine *simulated, const char *path, size_t *threads, bj_error *error) {
     bj_sim_machine *self = simulated->self;
     BJ_TRY(bj_sim_read_load(path, &self->load, error));
     self->has_load = true;
+    simulated->facts.no_counters = "a simulated machine has none";
+    if (threads != NULL)
+        *threads = (size_t)self->load.threads;
     return BJ_OK;
 }
 
@@ -33,6 +36,11 @@ static bj_status place_worker(bj_sim_machine *self, int cpu, bj_sim_worker *work
     worker->cpu = found;
     worker->most_gbs = INFINITY;
     return BJ_OK;
+}
+
+/* Of a copy: one a cpu, but no more than the load has. */
+static size_t count_threads(const bj_sim_load *load, const bj_copy *copy) {
+    return load->threads > 1 && copy->cpu_count > load->threads ? (size_t)load->threads : copy->cpu_count;
 }
 
 /* The work of one of so many threads of a copy. */
@@ -67,16 +75,18 @@ typedef struct {
 static bj_status gather(bj_sim_machine *self, const bj_trial *trial, troupe *all, bj_error *error) {
     size_t room = trial->actor_count;
     for (size_t i = 0; i < trial->copy_count; i++)
-        room += trial->copies[i].cpu_count;
+        room += count_threads(&self->load, &trial->copies[i]);
     *all = (troupe){.workers = calloc(room, sizeof *all->workers)};
     if (all->workers == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu loads", room);
-    for (size_t i = 0; i < trial->copy_count; i++)
-        for (size_t t = 0; t < trial->copies[i].cpu_count; t++) {
+    for (size_t i = 0; i < trial->copy_count; i++) {
+        size_t threads = count_threads(&self->load, &trial->copies[i]);
+        for (size_t t = 0; t < threads; t++) {
             bj_sim_worker *worker = &all->workers[all->count++];
             BJ_TRY(place_worker(self, trial->copies[i].cpus[t], worker, error));
-            take_load(&self->load, (double)trial->copies[i].cpu_count, worker);
+            take_load(&self->load, (double)threads, worker);
         }
+    }
     all->actors_from = all->count;
     for (size_t i = 0; i < trial->actor_count; i++) {
         bj_sim_worker *worker = &all->workers[all->count++];
@@ -111,7 +121,7 @@ static void sample_all(bj_sim_machine *self, const bj_trial *trial, const troupe
     double longest = trial->copy_count > 0 ? 0 : trial->seconds;
     for (size_t i = 0; i < trial->copy_count; i++) {
         double ns = 0; /* the copy's slowest thread */
-        for (size_t t = 0; t < trial->copies[i].cpu_count; t++, worker++)
+        for (size_t t = 0; t < count_threads(&self->load, &trial->copies[i]); t++, worker++)
             ns = fmax(ns, worker->unit_ns);
         seconds[i] = bj_sim_add_noise(&self->noise, ns * units, self->clock_s) * 1e-9;
         longest = fmax(longest, seconds[i]);
@@ -126,14 +136,13 @@ static void sample_all(bj_sim_machine *self, const bj_trial *trial, const troupe
 }
 
 bj_status bj_sim_run_trial(bj_machine *machine, const bj_trial *trial, double *seconds, double *achieved,
-                           double *row_hits, bj_error *error) {
+                           bj_trial_notes *notes, bj_error *error) {
     bj_sim_machine *self = machine->self;
     troupe all = {0};
     double units = 1;
     bj_machine_clear_samples(seconds, trial->copy_count);
     bj_machine_clear_samples(achieved, trial->actor_count);
-    if (row_hits != NULL)
-        *row_hits = NAN;
+    bj_machine_clear_notes(notes);
     BJ_TRY(bj_machine_check_trial(trial, error));
     if (trial->copy_count > 0 && !self->has_load)
         return bj_base_set_error(error, BJ_ERR_USAGE, "%s: no load is attached", self->where);
@@ -141,7 +150,7 @@ bj_status bj_sim_run_trial(bj_machine *machine, const bj_trial *trial, double *s
         BJ_TRY(count_units(self, trial->copies[0].cpus[0], &units, error));
     bj_status status = gather(self, trial, &all, error);
     if (status == BJ_OK)
-        status = bj_sim_time_workers(self, all.workers, all.count, row_hits, error);
+        status = bj_sim_time_workers(self, all.workers, all.count, notes != NULL ? &notes->row_hits : NULL, error);
     if (status == BJ_OK)
         sample_all(self, trial, &all, units, seconds, achieved);
     free(all.workers);

@@ -146,7 +146,7 @@ goldens: build
 sensitivity:
 	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
 
-FUZZ_FORMATS = profile machine csv load compare reanalyze time regions messages
+FUZZ_FORMATS = profile machine csv load compare reanalyze time regions messages news
 
 # All targets in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:

@@ -68,7 +68,7 @@ check:
 	@cd build-gcc && $(CTEST)
 
 # Every test that starts threads. Their targets and their names differ in one character.
-THREAD_TESTS = native.crowds native.streams native.walks lib.reader lib.regions lib.runs unit.base_file unit.platform_cpu
+THREAD_TESTS = native.crowds native.streams native.walks lib.guest lib.reader lib.regions lib.runs unit.base_file unit.platform_cpu
 THREAD_TARGETS = $(subst .,_,$(THREAD_TESTS))
 THREAD_REGEX = ^($(shell echo $(THREAD_TESTS) | tr ' ' '|'))$$
 

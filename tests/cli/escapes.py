@@ -21,7 +21,7 @@ COMM = os.path.join(os.path.dirname(PROGRAM), "blackjack-comm")
 MACHINE = f"sim:{SOURCE}/machines/no_l3.json"
 ODD = "\x1b[31m\x9b31m\u202e\u2066\r\x07"
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-TAKES_S = 300
+TAKES_S, TURNS = 300, 10
 
 failures = []
 
@@ -87,7 +87,7 @@ def kinds_of(value):
 def try_all(value, name, commands, every):
     for turn, (path, is_name) in enumerate(kinds_of(value)):
         write(name, altered(value, path, is_name))
-        for command in commands if every else commands[turn % 3::3]:
+        for command in commands if every else commands[turn % TURNS::TURNS]:
             run(*command if isinstance(command, tuple) else (command,))
 
 

@@ -146,13 +146,14 @@ static size_t count_busiest(const distances *distances, size_t layer, const size
     size_t ranks = distances->layers->rank_count, busiest = 0;
     size_t *pairs = distances->scratch, *before = pairs + ranks, *nearer = before + ranks;
     const size_t *groups = distances->group + layer * ranks;
+    const size_t *inner_groups = layer > 0 ? distances->group + (layer - 1) * ranks : NULL;
     memset(pairs, 0, 3 * ranks * sizeof *pairs);
     for (size_t i = 0; i < count; i++) {
-        size_t place = places[i], group = groups[place], inner = layer > 0 ? groups[place - ranks] : place;
+        size_t place = places[i], group = groups[place], inner = layer > 0 ? inner_groups[place] : place;
         if (talk == BJ_TALK_ALL)
             pairs[group] += before[group]++ - nearer[inner]++;
         else if (i > 0 && groups[places[i - 1]] == group)
-            pairs[group] += layer == 0 || groups[places[i - 1] - ranks] != inner;
+            pairs[group] += layer == 0 || inner_groups[places[i - 1]] != inner;
         busiest = pairs[group] > busiest ? pairs[group] : busiest;
     }
     return busiest;

@@ -15,6 +15,10 @@ static json_t *number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+static json_t *make_block(const bj_tune_block *block) {
+    return json_pack("[i, i, i]", (int)block->m, (int)block->n, (int)block->k);
+}
+
 static json_t *make_model(const bj_tune_model *model) {
     json_t *object = json_object(), *reasons = json_array();
     const struct {
@@ -31,6 +35,9 @@ static json_t *make_model(const bj_tune_model *model) {
                   {"block_2012", model->block_2012}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         json_object_set_new(object, fields[i].name, json_integer((json_int_t)fields[i].value));
+    json_object_set_new(object, "registers_2012", make_block(&model->registers_2012));
+    json_object_set_new(object, "practical_2012", make_block(&model->practical_2012));
+    json_object_set_new(object, "cache_2012", make_block(&model->cache_2012));
     for (size_t i = 0; i < model->reason_count; i++)
         json_array_append_new(reasons, json_string(model->reasons[i]));
     json_object_set_new(object, "reasoning", reasons);

@@ -29,6 +29,7 @@ typedef struct {
     bool has_p;
     double p;
     char reason[240]; /* when not ok */
+    char caveat[160]; /* why it cannot be surer than it is, however rounds agree; empty: it could be */
     char method[48];
     char pages[8]; /* "huge" or "base": that the walk had; empty: they do not matter, or are not known */
     bool has_claimed;

@@ -13,7 +13,8 @@
 #define BJ_PROFILE_FORMAT "blackjack-profile/1"
 #define BJ_PROFILE_MAX_BYTES ((size_t)32 << 20)
 /* What bj_profile_field_to_text() knows, for help and messages. */
-#define BJ_ANSWER_FIELDS "value, unit, interval, confidence, p, status, reason, method, pages, claimed, evidence, probe"
+#define BJ_ANSWER_FIELDS                                                                                               \
+    "value, unit, interval, confidence, p, status, reason, caveat, method, pages, claimed, evidence, probe"
 
 typedef struct {
     char name[24];

@@ -123,6 +123,8 @@ static bj_status fill_answer(const bj_json_place *at, const json_t *object, bj_a
     if (status == BJ_OK)
         status = bj_json_read_text(at, object, "reason", BJ_TEXT_CUT, answer->reason, sizeof answer->reason);
     if (status == BJ_OK)
+        status = bj_json_read_text(at, object, "caveat", BJ_TEXT_CUT, answer->caveat, sizeof answer->caveat);
+    if (status == BJ_OK)
         status = bj_json_read_text(at, object, "method", BJ_TEXT_WHOLE, answer->method, sizeof answer->method);
     if (status == BJ_OK)
         status = bj_json_read_text(at, object, "pages", BJ_TEXT_CUT, answer->pages, sizeof answer->pages);

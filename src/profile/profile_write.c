@@ -75,6 +75,8 @@ bj_status bj_profile_append_answer(bj_json_text *json, const bj_answer *answer, 
     bj_json_append_text_member(json, "status", bj_data_name_status(answer->status));
     if (answer->status != BJ_ANSWER_OK && answer->reason[0] != '\0')
         bj_json_append_text_member(json, "reason", answer->reason);
+    if (answer->caveat[0] != '\0' && bj_data_has_value(answer))
+        bj_json_append_text_member(json, "caveat", answer->caveat);
     if (answer->method[0] != '\0')
         bj_json_append_text_member(json, "method", answer->method);
     if (answer->pages[0] != '\0')
@@ -303,6 +305,8 @@ static field_state append_field(bj_json_text *json, const bj_answer *answer, con
     }
     if (strcmp(field, "reason") == 0)
         return answer->status == BJ_ANSWER_OK ? FIELD_ABSENT : append_text_field(json, answer->reason);
+    if (strcmp(field, "caveat") == 0)
+        return append_text_field(json, answer->caveat);
     if (strcmp(field, "method") == 0)
         return append_text_field(json, answer->method);
     if (strcmp(field, "pages") == 0)

@@ -295,12 +295,33 @@ static void list_methods(const bj_answers *answers, const char *probe, char *tex
     }
 }
 
+/* Why answers of the probe (NULL: of any) cannot be surer; NULL: they could. */
+static const char *find_caveat(const page *page, const char *probe) {
+    for (size_t i = 0; i < page->profile->answers.count; i++) {
+        const bj_answer *answer = &page->profile->answers.items[i];
+        if (answer->caveat[0] != '\0' && (probe == NULL || strcmp(answer->probe, probe) == 0))
+            return answer->caveat;
+    }
+    return NULL;
+}
+
+static void print_caveat(const page *page, const char *probe) {
+    char text[sizeof((bj_answer *)NULL)->caveat + 80];
+    const char *caveat = find_caveat(page, probe);
+    if (caveat == NULL)
+        return;
+    snprintf(text, sizeof text, "Low at most, %s. What other probes say of such a level is no surer.", caveat);
+    bj_report_print_wrapped(page->out, page->style, BJ_INK_FAINT, text, 0, 0);
+}
+
 static void print_group_head(const page *page, const char *name) {
     const bj_probe_record *record = bj_profile_find_probe(page->profile, name);
     char text[320] = "", methods[160];
     if (record != NULL && record->status != BJ_ANSWER_OK)
         snprintf(text, sizeof text, "%s: %s", bj_data_name_status(record->status), record->reason);
     list_methods(&page->profile->answers, name, methods, sizeof methods);
+    if (find_caveat(page, name) != NULL)
+        snprintf(methods + strlen(methods), sizeof methods - strlen(methods), " (low at most: see below)");
     bj_report_print_text(page->out, page->style, BJ_INK_STRONG, name[0] != '\0' ? name : "others", 0);
     if (text[0] != '\0') {
         putc(' ', page->out);
@@ -373,9 +394,11 @@ void bj_report_print_page(FILE *out, const bj_profile *profile, const bj_termina
         print_table_head(&page);
     if (request->section != NULL) {
         print_group(&page, request->section);
+        print_caveat(&page, request->section);
         return;
     }
     print_groups(&page);
     bj_report_print_advice(out, profile, style);
     print_legend(&page);
+    print_caveat(&page, NULL);
 }

@@ -49,6 +49,19 @@ const char *bj_runner_find_method(const bj_probe *probe, const char *name) {
                                                  : NULL;
 }
 
+static bool is_same(const char *method, const char *name) {
+    return name != NULL && strcmp(method, name) == 0;
+}
+
+bool bj_runner_is_literal(const bj_probe *probe, const char *method) {
+    if (method == NULL || is_same(method, probe->methods[0]))
+        return false;
+    bool literal = is_same(method, probe->paper_method) || is_same(method, probe->servet_method);
+    for (size_t i = 0; probe->literal_methods != NULL && probe->literal_methods[i] != NULL; i++)
+        literal = literal || is_same(method, probe->literal_methods[i]);
+    return literal;
+}
+
 bool bj_runner_has_method(const bj_probe *probe, const char *name) {
     return name == NULL || bj_runner_find_method(probe, name) != NULL;
 }

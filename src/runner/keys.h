@@ -16,5 +16,8 @@ const bj_probe_key *bj_runner_find_key(const bj_probe *probe, const char *key);
 /* What a name that --method takes means to the probe: one of its own methods; NULL: its default, since the name is NULL
  * or nothing to it. */
 const char *bj_runner_find_method(const bj_probe *probe, const char *name);
+/* Whether one of the probe's methods (NULL: its default) does as a paper prints and is not the default. What such a
+ * method gets wrong by itself is in every round alike, where resampling does not see it. */
+bool bj_runner_is_literal(const bj_probe *probe, const char *method);
 /* Whether the probe takes that name; NULL stands for the default, which all do. */
 bool bj_runner_has_method(const bj_probe *probe, const char *name);

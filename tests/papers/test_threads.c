@@ -129,32 +129,99 @@ static void test_finis_terrae(void **state) {
     close_machine(machine);
 }
 
-/* "A locality tree with just two levels", the root and two cliques of four, split at the largest block. */
-static void test_gainestown(void **state) {
-    (void)state;
-    bj_machine *machine = open_zoo_machine("nehalem_ep");
+/* The tree of a machine whose caches are known; the caller frees it. */
+static json_t *find_tree(bj_machine *machine, unsigned levels, const double *kib, const double *ns) {
     bj_answers answers = {0};
-    put_groups_needed(&answers, 3, (const double[]){32, 256, 8192}, (const double[]){1.77, 4.4, 16.8, 84});
+    put_groups_needed(&answers, levels, kib, ns);
     ask("paper", "topology", machine, &answers);
     const bj_answer *answer = bj_data_find_answer(&answers, "topology.tree");
     assert_true(answer != NULL && answer->structured != NULL);
-    json_t *root = json_loads(answer->structured, 0, NULL), *children = json_object_get(root, "children");
+    json_t *root = json_loads(answer->structured, 0, NULL);
+    bj_data_free_answers(&answers);
+    return root;
+}
+
+static json_t *assert_split(json_t *node, size_t children, size_t cpus, double least_bytes, double most_bytes) {
+    json_t *list = json_object_get(node, "children");
+    double bytes = json_number_value(json_object_get(node, "block_bytes"));
+    assert_int_equal(json_array_size(list), children);
+    for (size_t i = 0; i < children; i++)
+        assert_int_equal(json_array_size(json_object_get(json_array_get(list, i), "cpus")), cpus);
+    if (children > 0 && !(bytes >= least_bytes && bytes <= most_bytes))
+        fail_msg("split at %g bytes, expected %g to %g", bytes, least_bytes, most_bytes);
+    return list;
+}
+
+/* "A locality tree with just two levels", the root and two cliques of four, split at the largest block: "no additional
+ * asymmetries" at the smaller ones. And all pairs, at every block. */
+static void test_gainestown(void **state) {
+    (void)state;
+    bj_machine *machine = open_zoo_machine("nehalem_ep");
+    static const double kib[] = {32, 256, 8192}, ns[] = {1.77, 4.4, 16.8, 84};
+    json_t *root = find_tree(machine, 3, kib, ns);
     assert_int_equal(json_integer_value(json_object_get(root, "pairs_measured")), 28);
-    assert_int_equal(json_array_size(children), 2);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(json_array_size(json_object_get(json_array_get(children, i), "cpus")), 4);
-        assert_int_equal(json_array_size(json_object_get(json_array_get(children, i), "children")), 0);
+    json_t *children = assert_split(root, 2, 4, 4 * 8192 * KIB, 4 * 8192 * KIB);
+    for (size_t i = 0; i < 2; i++)
+        assert_split(json_array_get(children, i), 0, 0, 0, 0);
+    json_decref(root);
+    bj_answers known = {0};
+    bj_curves samples = {0};
+    put_groups_needed(&known, 3, kib, ns);
+    measure_samples("all_pairs", "topology", machine, &known, &samples);
+    size_t sweeps = 0;
+    for (size_t i = 0; i < samples.count; i++) {
+        const bj_curve *curve = &samples.items[i];
+        if (!bj_data_has_attribute_text(curve, "part", "blocks"))
+            continue;
+        sweeps++;
+        assert_true(curve->x[0] < 32 * KIB && curve->x[curve->x_count - 1] == 4 * 8192 * KIB);
+    }
+    assert_int_equal(sweeps, 28);
+    bj_data_free_curves(&samples);
+    bj_data_free_answers(&known);
+    close_machine(machine);
+}
+
+/* From the top down: a level of caches splits at the first block that it holds. */
+static void test_tree_of_caches(void **state) {
+    (void)state;
+    bj_machine *machine = open_zoo_machine("dunnington");
+    json_t *root = find_tree(machine, 3, (const double[]){32, 3072, 12288}, (const double[]){1.25, 6.25, 28, 108});
+    json_t *sixes = assert_split(root, 4, 6, 3072 * KIB, 12288 * KIB);
+    for (size_t i = 0; i < 4; i++) {
+        json_t *pairs = assert_split(json_array_get(sixes, i), 3, 2, 32 * KIB, 3072 * KIB);
+        assert_split(json_array_get(pairs, 0), 0, 0, 0, 0);
     }
     json_decref(root);
-    bj_data_free_answers(&answers);
     close_machine(machine);
+}
+
+/* Four chips on a square, eight nodes on a ring: cliques of cpus, and no cliques of neighbours. */
+static void test_no_tree(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine;
+        double kib[3], ns[4];
+        size_t nodes;
+    } cases[] = {{"opteron_square", {64, 512, 4096}, {1.2, 5, 18, 90}, 4},
+                 {"ring_8", {32, 256, 6144}, {1.5, 4, 15, 90}, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bj_machine *machine = open_zoo_machine(cases[i].machine);
+        json_t *root = find_tree(machine, 3, cases[i].kib, cases[i].ns);
+        assert_true(json_is_false(json_object_get(root, "tree_like")));
+        json_t *children = assert_split(root, cases[i].nodes, 4, 4096 * KIB, 4 * 6144 * KIB);
+        for (size_t c = 0; c < cases[i].nodes; c++)
+            assert_split(json_array_get(children, c), 0, 0, 0, 0);
+        json_decref(root);
+        close_machine(machine);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contexts),     cmocka_unit_test(test_sticky_steps), cmocka_unit_test(test_slot),
-        cmocka_unit_test(test_slot_threads), cmocka_unit_test(test_live_ranges),  cmocka_unit_test(test_finis_terrae),
-        cmocka_unit_test(test_gainestown),
+        cmocka_unit_test(test_contexts),     cmocka_unit_test(test_sticky_steps),   cmocka_unit_test(test_slot),
+        cmocka_unit_test(test_slot_threads), cmocka_unit_test(test_live_ranges),    cmocka_unit_test(test_finis_terrae),
+        cmocka_unit_test(test_gainestown),   cmocka_unit_test(test_tree_of_caches), cmocka_unit_test(test_no_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,28 @@ static void test_papers_are_methods(void **state) {
     assert_int_equal(servets, 4);
 }
 
+/* The papers' ways are literal, and what else is printed in one; a default never is, nor a variant of our own. */
+static void test_literal(void **state) {
+    (void)state;
+    for (size_t i = 0; i < bj_probe_count; i++) {
+        const bj_probe *probe = bj_probes[i];
+        const char *ways[] = {probe->paper_method, probe->servet_method};
+        assert_false(bj_runner_is_literal(probe, NULL));
+        assert_false(bj_runner_is_literal(probe, probe->methods[0]));
+        for (size_t way = 0; way < 2; way++)
+            assert_true(ways[way] == NULL || bj_runner_is_literal(probe, ways[way]));
+        for (size_t m = 0; probe->literal_methods != NULL && probe->literal_methods[m] != NULL; m++)
+            assert_non_null(bj_runner_find_method(probe, probe->literal_methods[m]));
+    }
+    assert_true(bj_runner_is_literal(bj_probe_find("cache"), "gradient_peaks"));
+    assert_true(bj_runner_is_literal(bj_probe_find("cache"), "binomial_size_literal"));
+    assert_false(bj_runner_is_literal(bj_probe_find("cache"), "change_points"));
+    assert_false(bj_runner_is_literal(bj_probe_find("op"), "median_ratio"));
+    bj_probe adopted = *bj_probe_find("line"); /* a paper's way that is our default as well */
+    adopted.methods = (const char *const[]){adopted.paper_method, "pairs", NULL};
+    assert_false(bj_runner_is_literal(&adopted, adopted.paper_method));
+}
+
 static void test_some(void **state) {
     (void)state;
     const bj_probe *cache = bj_probe_find("cache");
@@ -55,6 +77,6 @@ static void test_some(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_names), cmocka_unit_test(test_papers_are_methods),
-                                       cmocka_unit_test(test_some)};
+                                       cmocka_unit_test(test_literal), cmocka_unit_test(test_some)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

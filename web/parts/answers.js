@@ -40,6 +40,7 @@ function why(profile, answer) {
     const open = Array.isArray(interval) && typeof value === "number" && value > 0 ? Math.max(interval[1] / value - 1, 1 - interval[0] / value) : null;
     parts.push(`${digits(count)} rounds${open === null ? "" : open < 0.0005 ? " agree" : open < 1 ? ` within ${digits(Number((100 * open).toPrecision(2)))}%` : ` within a factor of ${digits(Number((1 + open).toPrecision(2)))}`}`);
   }
+  if (answer.caveat) parts.push(answer.caveat);
   if (answer.pages) parts.push(`${answer.pages} pages`);
   if (typeof answer.p === "number") parts.push(`p = ${digits(answer.p)}`);
   if (answer.method) parts.push(`by ${answer.method}`);

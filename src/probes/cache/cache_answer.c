@@ -276,6 +276,10 @@ static bj_status answer_memory(cache_answer *a, bj_error *error) {
         bj_memory_request request = {a->samples, &a->found, a->of_count, a->request->seed};
         return bj_cache_answer_memory(&request, a->answers, error);
     }
+    if (!a->request->from_table) {
+        BJ_TRY(put(a, "ns", &memory, error, "memory", keys[1]));
+        bj_kit_refuse(memory, BJ_ANSWER_UNDETERMINED, "the method has one latency for all of memory");
+    }
     widen_latency(a, a->found.count, &latency);
     return answer_latency(a, "memory", &latency, NULL, judge_latency(a, a->found.count), error);
 }

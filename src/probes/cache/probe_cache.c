@@ -372,6 +372,7 @@ const bj_probe bj_probe_cache = {
     .methods = bj_cache_method_names,
     .paper_method = BJ_CACHE_PAPER_METHOD,
     .servet_method = BJ_CACHE_SERVET_METHOD,
+    .literal_methods = (const char *const[]){"gradient_peaks", "binomial_size_literal", NULL},
     .cost_s = {5, 18, 70},
     .memory_bytes = {72u << 20, 480u << 20, 1640u << 20},
     .measure = measure,

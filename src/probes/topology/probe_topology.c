@@ -3,8 +3,9 @@
  * The kernel of the 2012 paper (3.1.4): two cpus update a block in turn and hand it over by a flag. One line for every
  * pair that is asked; the tree comes from its times. Of few cpus all pairs are asked. Of many, group tests find who
  * shares a first level, rows of pivots put the others together, and random pairs confirm what came out. Larger blocks
- * are for pairs that stand for each level: they say what separates its groups. The yardstick and small walks tell kinds
- * of cpus apart. Assumes that cpus of one group are alike to all others. */
+ * are for pairs that stand for each level: they say what separates its groups; the paper's own way, all_pairs, asks
+ * every pair at every block. The yardstick and small walks tell kinds of cpus apart. Assumes that cpus of one group are
+ * alike to all others. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,8 +17,6 @@
 
 /* All pairs of up to so many cpus: 630 of them cost less than exploring would save. */
 #define FEW_CPUS 36u
-/* The 2012 paper's way, which asks all pairs however many there are. */
-#define ALL_PAIRS "all_pairs"
 /* A sharer's exchange that takes so much longer than those of other sharers is none. */
 #define NO_SHARER 1.5
 
@@ -106,7 +105,8 @@ static bj_status choose_pairs(bj_topology_run *run, bj_error *error) {
         cpus[i] = (uint32_t)i;
     if (cpus == NULL || in_doubt == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    else if (count <= FEW_CPUS || run->request->all_pairs || bj_probe_is_method(run->request->method, ALL_PAIRS))
+    else if (count <= FEW_CPUS || run->request->all_pairs ||
+             bj_probe_is_method(run->request->method, BJ_TOPOLOGY_ALL_PAIRS))
         status = bj_topology_ask_everyone(run, cpus, count, BJ_TOPOLOGY_PAIRS, error);
     else
         status = choose_few_pairs(run, cpus, cpus + count, in_doubt, error);
@@ -151,16 +151,17 @@ static const bj_probe_key provides[] = {
     {0},
 };
 static const char *const needs[] = {"cache", "line", NULL};
-static const char *const methods[] = {"exchange_groups", ALL_PAIRS, NULL};
+static const char *const methods[] = {"exchange_groups", BJ_TOPOLOGY_ALL_PAIRS, NULL};
 
 const bj_probe bj_probe_topology = {
     .name = "topology",
     .question = "Which cpus are near each other, and are they all alike?",
     .revision = 1,
+    .compares_cpus = true,
     .provides = provides,
     .needs = needs,
     .methods = methods,
-    .paper_method = ALL_PAIRS,
+    .paper_method = BJ_TOPOLOGY_ALL_PAIRS,
     .cost_s = {2, 6, 30},
     .cost_cpu_s = {0.1, 0.2, 0.5},
     .memory_bytes = {64u << 20, 128u << 20, 256u << 20},

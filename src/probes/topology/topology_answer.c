@@ -74,6 +74,7 @@ typedef struct {
     bj_topology_groups groups;
     bj_topology_picture picture;
     double scatter;
+    bj_topology_disturbance disturbance;
     bj_confidence latencies; /* how sure they are */
 } analysis;
 
@@ -90,6 +91,11 @@ static void note_scatter(const analysis *all, bj_answer *answer) {
     if (all->scatter > STABLE_SCATTER)
         bj_kit_call_unstable(answer, "rounds of the same pair differ by a factor of %.1f: cpus were moved or disturbed",
                              all->scatter);
+    else if ((double)all->disturbance.disturbed > MOST_DISTURBED * (double)all->disturbance.samples)
+        bj_kit_call_unstable(answer,
+                             "%zu of %zu samples are up to %.1f times from their pair's median: cpus were moved or "
+                             "disturbed",
+                             all->disturbance.disturbed, all->disturbance.samples, all->disturbance.most);
 }
 
 static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error *error) {
@@ -98,6 +104,13 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
     uint64_t seed = bj_random_mix(all->request->seed, SUPPORT_STREAM);
     BJ_TRY(bj_data_put_answer(answers, keys[0], "", &answer, error));
     cite(all, answer);
+    note_scatter(all, answer);
+    if (all->picture.by_blocks) { /* a literal method earns no more, and its rounds are not resampled */
+        answer->confidence = BJ_CONFIDENCE_LOW;
+        answer->has_p = all->picture.p > 0;
+        answer->p = all->picture.p;
+        return bj_topology_write_tree(&all->picture, answer, error);
+    }
     /* Of two cpus the one pair is the tree. */
     if (all->data.cpu_count > 2)
         BJ_TRY(bj_topology_find_support(&all->data, &all->groups, seed, &support, error));
@@ -112,7 +125,6 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
         answer->has_p = true;
         answer->p = fmax(answer->p, all->groups.nested.levels[i].p);
     }
-    note_scatter(all, answer);
     return bj_topology_write_tree(&all->picture, answer, error);
 }
 
@@ -209,6 +221,7 @@ static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error)
     BJ_TRY(bj_topology_find_groups(&all->data, request->from_table, request->seed, &all->groups, error));
     all->picture = (bj_topology_picture){.data = &all->data,
                                          .groups = &all->groups,
+                                         .by_blocks = bj_probe_is_method(request->method, BJ_TOPOLOGY_ALL_PAIRS),
                                          .distance_factor = !request->from_table ? 1 / LINES_OF_A_TURN
                                                             : in_ns              ? 1
                                                                                  : NAN};
@@ -216,6 +229,7 @@ static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error)
     if (request->from_table)
         return answer_tree(all, answers, error);
     BJ_TRY(bj_topology_find_scatter(&all->data, &all->scatter, error));
+    all->disturbance = bj_topology_find_disturbed(&all->data);
     BJ_TRY(judge_latencies(&all->data, request->seed, &all->latencies, error));
     BJ_TRY(answer_tree(all, answers, error));
     BJ_TRY(answer_pairs(all, answers, error));

@@ -163,21 +163,29 @@ static bj_status find_splits(bj_topology_picture *picture, bj_error *error) {
     return status;
 }
 
-bj_status bj_topology_draw(bj_topology_picture *picture, uint64_t seed, bj_error *error) {
+/* From what one line tells outwards, and then what the largest block splits. */
+static bj_status draw_by_line(bj_topology_picture *picture, uint64_t seed, bj_error *error) {
     BJ_TRY(bj_topology_plant(&picture->groups->nested, picture->data->cpu_count, &picture->tree, error));
-    bj_status status = split_by_large(picture, seed, error);
+    BJ_TRY(split_by_large(picture, seed, error));
+    picture->splits = malloc(picture->tree.count * sizeof *picture->splits);
+    if (picture->splits == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu nodes", picture->tree.count);
+    for (size_t i = 0; i < picture->tree.count; i++)
+        picture->splits[i] = (bj_topology_split_facts){NAN, NAN, NAN};
+    return BJ_OK;
+}
+
+bj_status bj_topology_draw(bj_topology_picture *picture, uint64_t seed, bj_error *error) {
+    picture->not_a_tree = picture->groups->not_a_tree;
+    BJ_TRY(picture->by_blocks ? bj_topology_split_cliques(picture, seed, error) : draw_by_line(picture, seed, error));
     size_t nodes = picture->tree.count;
     picture->latency_ns = malloc(nodes * sizeof *picture->latency_ns);
-    picture->splits = malloc(nodes * sizeof *picture->splits);
-    if (status == BJ_OK && (picture->latency_ns == NULL || picture->splits == NULL))
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu nodes", nodes);
-    if (status == BJ_OK)
-        status = find_typical(picture, false, picture->latency_ns, error);
-    for (size_t i = 0; i < nodes && status == BJ_OK; i++) {
+    if (picture->latency_ns == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu nodes", nodes);
+    BJ_TRY(find_typical(picture, false, picture->latency_ns, error));
+    for (size_t i = 0; i < nodes; i++)
         picture->latency_ns[i] *= picture->distance_factor;
-        picture->splits[i] = (bj_topology_split_facts){NAN, NAN, NAN};
-    }
-    return status == BJ_OK ? find_splits(picture, error) : status;
+    return picture->by_blocks ? BJ_OK : find_splits(picture, error);
 }
 
 void bj_topology_free_picture(bj_topology_picture *picture) {

@@ -14,6 +14,9 @@ typedef enum {
     BJ_TOPOLOGY_PARTS
 } bj_topology_part;
 
+/* The 2012 paper's way: all pairs however many there are, each at every block. */
+#define BJ_TOPOLOGY_ALL_PAIRS "all_pairs"
+
 /* Children of a node whose pairs are all measured at the largest block, unless all look alike to one of them. */
 #define BJ_TOPOLOGY_LARGE_ALL 16u
 

@@ -10,7 +10,7 @@ typedef struct {
     size_t parent; /* BJ_NO_NODE: the root */
     size_t level;  /* of the nesting whose group it is; of the root, the number of levels */
     size_t size;   /* cpus */
-    bool large;    /* it was split off at the largest block: one line does not tell it from its siblings */
+    bool large;    /* it was split off at a block, not at one line: the largest, or any in a tree by blocks */
 } bj_topology_node;
 
 typedef struct {

@@ -68,7 +68,7 @@ static void add_facts(writer *out, size_t node) {
         add_spread(out);
     bj_structured_add_number(&out->value, "pairs_measured", (double)picture->data->first_large);
     bj_structured_add_number(&out->value, "pairs_possible", (double)cpus * (double)(cpus - 1) / 2);
-    if (!picture->groups->not_a_tree)
+    if (!picture->not_a_tree)
         return;
     bj_structured_add_flag(&out->value, "tree_like", false);
     double *sums = malloc((2 * cpus * cpus) * sizeof *sums);

@@ -21,7 +21,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_vector = {
     .name = "vector",
     .question = "Which vectors pay here, and what do their operations cost?",
-    .revision = 1,
+    .revision = BJ_VECTOR_REVISION,
     .provides =
         (const bj_probe_key[]){
             {"vector.width_bytes", "bytes", 8, 1024, "the narrowest vectors that multiply and add doubles at full rate",

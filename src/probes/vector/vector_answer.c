@@ -46,7 +46,7 @@ static bj_status answer_registers(const bj_curves *samples, const bj_analyse_req
         bj_kit_name_live(&bj_vector_live, t, key);
         BJ_TRY(bj_kit_answer_live(samples, key, &asked, answers, error));
         answer = (bj_answer *)bj_data_find_answer(answers, key);
-        snprintf(answer->method, sizeof answer->method, "%s", asked.method);
+        snprintf(answer->method, sizeof answer->method, "%s/%u", asked.method, BJ_VECTOR_REVISION);
     }
     return BJ_OK;
 }

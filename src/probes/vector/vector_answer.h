@@ -3,6 +3,9 @@
 
 #include "probes/probe.h"
 
+/* Of the method: part of "method" in answers. */
+#define BJ_VECTOR_REVISION 1
+
 /* Elements that one width multiplies and adds in the time of an addition; NaN: not known. */
 typedef struct {
     unsigned width_bytes;

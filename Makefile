@@ -70,7 +70,7 @@ check:
 	@cd build-gcc && $(CTEST)
 
 # Every test that starts threads. Their targets and their names differ in one character.
-THREAD_TESTS = native.crowds native.streams native.walks lib.reader lib.regions lib.runs unit.base_file unit.platform_cpu
+THREAD_TESTS = native.crowds native.streams native.walks lib.guest lib.reader lib.regions lib.runs unit.base_file unit.platform_cpu
 THREAD_TARGETS = $(subst .,_,$(THREAD_TESTS))
 THREAD_REGEX = ^($(shell echo $(THREAD_TESTS) | tr ' ' '|'))$$
 
@@ -165,13 +165,15 @@ goldens: build
 sensitivity:
 	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
 
+FUZZ_FORMATS = profile machine csv load compare reanalyze time regions messages news
+
 # All targets in turn; what is found stays in build-fuzz, and the executions are printed.
 fuzz:
 	@scripts/deps.sh fuzz
 	@cmake -S . -B build-fuzz -DCMAKE_C_COMPILER=clang -DBJ_WERROR=ON -DBJ_SANITIZE=ON -DBJ_FUZZ=ON \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" >/dev/null
-	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target fuzz_profile fuzz_machine fuzz_csv fuzz_load fuzz_compare
-	@tests/fuzz/run.sh build-fuzz $(MINUTES)
+	@$(CMAKE_BUILD) build-fuzz --parallel $(JOBS) --target $(addprefix fuzz_,$(FUZZ_FORMATS))
+	@tests/fuzz/run.sh build-fuzz $(MINUTES) $(FUZZ_FORMATS)
 
 clean:
 	rm -rf build build-gcc build-clang build-sanitize build-threads build-fuzz build-ports
@@ -204,5 +206,5 @@ help:
 	@echo "make bench          what a run costs in seconds and memory"
 	@echo "make peers          ours beside likwid-bench, lmbench, STREAM, a plain chase"
 	@echo "                    PEERS_ARGS=\"--runs 20\"; 'make deps-peers' sees to the packages"
-	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over profiles, pairs of them, machine files and CSV"
+	@echo "make fuzz           MINUTES=$(MINUTES) of libFuzzer over all that is read from files or options"
 	@echo "make clean          remove the build folders"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills runs at random moments and checks that nothing is lost.
 
-usage: kill.py [--program build/blackjack] [--runs 200] [--machine NAME]... [--seeds 3] [--seed N]
+usage: kill.py [--program build/blackjack] [--runs 200] [--machine NAME]... [--probe NAME]... [--seeds 3] [--seed N]
 
 Each run measures a simulated machine at quick effort and gets SIGKILL: three in four at a moment drawn evenly from
 the time that a whole run takes (one that ends before it is not counted, but checked as well), the others while a journal is being written (as soon as its temporary file is seen,
@@ -81,16 +81,17 @@ def cut_profile(profile, probes):
 
 
 class Bench:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, asked):
         self.program = program
         self.folder = folder
+        self.asked = asked
         self.schema = validate_profile.load(os.path.join(ROOT, "docs", "profile.schema.json"))
-        self.probes = list_probes(program)
+        self.probes = asked or list_probes(program)
         self.references = {}
         self.seconds = {}
 
     def command(self, machine, path, *more):
-        return [self.program, "run", "--machine", f"sim:{ROOT}/machines/{machine}.json", "-o", path, *more]
+        return [self.program, "run", *self.asked, "--machine", f"sim:{ROOT}/machines/{machine}.json", "-o", path, *more]
 
     def finish(self, machine, path, *more):
         done = subprocess.run(self.command(machine, path, *more), capture_output=True, text=True, timeout=PATIENCE_S,
@@ -207,6 +208,7 @@ def main():
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "blackjack"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--machine", action="append", help="of machines/, quick ones by default")
+    parser.add_argument("--probe", action="append", default=[], help="with all that it needs; all by default")
     parser.add_argument("--seeds", type=int, default=3, help="how many seeds a machine is run with")
     parser.add_argument("--seed", type=int, default=None, help="of the moments; drawn and printed by default")
     options = parser.parse_args()
@@ -215,7 +217,7 @@ def main():
     machines = options.machine or ["no_l3", "atom"]
     breaches, results = [], []
     with tempfile.TemporaryDirectory(prefix="bj-kill-") as folder:
-        bench = Bench(os.path.abspath(options.program), folder)
+        bench = Bench(os.path.abspath(options.program), folder, options.probe)
         for machine in machines:
             bench.measure_whole(machine, 1)
         while sum(r["killed"] for r in results) + len(breaches) < options.runs and len(results) < 4 * options.runs:

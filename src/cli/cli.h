@@ -64,6 +64,9 @@ bool bj_cli_is_given(const bj_cli_arguments *arguments, const char *option);
 /* The last value given; NULL: none. */
 const char *bj_cli_find_value(const bj_cli_arguments *arguments, const char *option);
 
+/* First of all in a program: standard streams that were closed are occupied, ends of children are heard of, and memory
+ * that lacks is noticed. */
+void bj_cli_begin(void);
 /* Whether standard error takes a line within that time. A terminal that is held (Ctrl-S) or a pipe that nobody empties
  * must not hold us for ever: what is said meanwhile is left out. */
 bool bj_cli_await_reader(int patience_ms);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/news.h"
 #include "cli/stop.h"
 #include "cli/tune_output.h"
 #include "platform/child.h"
@@ -89,22 +90,6 @@ static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_t
 
 /* ---- timing, in a child: kernels and libraries of others may crash or exit */
 
-typedef enum { NEWS_STEP, NEWS_RESULT, NEWS_TRIAL, NEWS_POINT, NEWS_PEERS, NEWS_FAILED } news_kind;
-
-typedef struct {
-    news_kind kind;
-    bj_status status;
-    size_t index;
-    char text[120];
-    bj_error error;
-    bj_tune_result result;
-    bj_tune_trial trial;
-    bj_tune_point point;
-    size_t peer_count;
-    char peers[BJ_TUNE_PEERS_MAX][40];
-} news;
-_Static_assert(sizeof(news) <= BJ_CHILD_MESSAGE_MOST, "one message");
-
 typedef struct {
     bj_cli_tuning *tuning;
     bj_tune_measuring measuring;
@@ -112,39 +97,40 @@ typedef struct {
     int parent;
     /* The parent: */
     char step[120];
+    bool is_spoilt;
     bj_status status;
     bj_error error;
 } session;
 
 static void tell_step(void *context, const char *what) {
     const session *s = context;
-    news message = {.kind = NEWS_STEP};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_STEP};
     snprintf(message.text, sizeof message.text, "%s", what);
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
 static void tell_result(void *context, size_t index, const bj_tune_result *result) {
     const session *s = context;
-    news message = {.kind = NEWS_RESULT, .index = index, .result = *result};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_RESULT, .index = index, .result = *result};
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
 static void tell_trial(void *context, const bj_tune_trial *trial) {
     const session *s = context;
-    news message = {.kind = NEWS_TRIAL, .trial = *trial};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_TRIAL, .trial = *trial};
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
 static void tell_point(void *context, const bj_tune_point *point) {
     const session *s = context;
-    news message = {.kind = NEWS_POINT, .point = *point};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_POINT, .point = *point};
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
 static void work(void *context, int parent) {
     session *s = context;
     bj_tune_peers peers;
-    news message = {.kind = NEWS_PEERS};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_PEERS};
     s->parent = parent;
     s->measuring.say = tell_step;
     s->measuring.take = tell_result;
@@ -156,7 +142,7 @@ static void work(void *context, int parent) {
         message.status =
             bj_tune_time_candidates(&s->measuring, s->objects, FIRST_CANDIDATE, tell_trial, &message.error);
     if (message.status != BJ_OK)
-        message.kind = NEWS_FAILED;
+        message.kind = BJ_TUNE_NEWS_FAILED;
     message.peer_count = peers.count;
     for (size_t i = 0; i < peers.count; i++)
         memcpy(message.peers[i], peers.items[i].name, sizeof message.peers[i]);
@@ -165,22 +151,23 @@ static void work(void *context, int parent) {
 
 static void take(void *context, const void *bytes, size_t count) {
     session *s = context;
-    news message;
-    if (count != sizeof message)
+    bj_tune_news message;
+    if (!bj_cli_read_tune_news(bytes, count, s->tuning->job.size_count, &message)) {
+        s->is_spoilt = true;
         return;
-    memcpy(&message, bytes, sizeof message);
-    if (message.kind == NEWS_STEP) {
+    }
+    if (message.kind == BJ_TUNE_NEWS_STEP) {
         memcpy(s->step, message.text, sizeof s->step);
         if (!s->tuning->quiet)
             bj_cli_complain("%s", message.text);
-    } else if (message.kind == NEWS_RESULT) {
+    } else if (message.kind == BJ_TUNE_NEWS_RESULT) {
         s->tuning->results[message.index] = message.result;
         s->tuning->result_count = message.index + 1;
-    } else if (message.kind == NEWS_TRIAL && s->tuning->search != NULL) {
+    } else if (message.kind == BJ_TUNE_NEWS_TRIAL && s->tuning->search != NULL) {
         bj_cli_note_trial(s->tuning, &message.trial);
-    } else if (message.kind == NEWS_POINT && s->tuning->point_count < BJ_TUNE_POINTS_MAX) {
+    } else if (message.kind == BJ_TUNE_NEWS_POINT && s->tuning->point_count < BJ_TUNE_POINTS_MAX) {
         s->tuning->points[s->tuning->point_count++] = message.point;
-    } else if (message.kind == NEWS_PEERS) {
+    } else if (message.kind == BJ_TUNE_NEWS_PEERS) {
         s->tuning->peer_count = message.peer_count;
         memcpy(s->tuning->peers, message.peers, sizeof message.peers);
     } else {
@@ -196,6 +183,11 @@ static bj_status measure(session *s, bj_error *error) {
     bj_child_fate fate;
     char name[40];
     BJ_TRY(bj_platform_run_child(&task, &fate, error));
+    if (s->is_spoilt)
+        return bj_base_set_error(error, BJ_ERR_FAILED,
+                                 "%s: the process that timed it sent nonsense: a kernel or library may have written "
+                                 "anywhere",
+                                 s->step);
     if (s->status != BJ_OK) {
         *error = s->error;
         return s->status;

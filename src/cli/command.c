@@ -1,9 +1,13 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_read.h"
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -80,4 +84,18 @@ int bj_cli_exit_status(bj_status status) {
 int bj_cli_fail(bj_status status, const bj_error *error) {
     bj_cli_complain("%s", error->text);
     return bj_cli_exit_status(status);
+}
+
+/* If we are started with a standard stream closed, the next file that we open would become that stream. Opened in the
+ * wrong direction, so that using it stays an error. */
+static void occupy_standard_streams(void) {
+    for (int stream = 0; stream < 3; stream++)
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+            (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void bj_cli_begin(void) {
+    occupy_standard_streams();
+    signal(SIGCHLD, SIG_DFL); /* ignored, as some are started, children leave no end that could be waited for */
+    bj_json_watch_memory();
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json_read.h"
+#include "base/memory.h"
 #include "cli/diagnose_output.h"
 #include "data/number.h"
 #include "profile/json_text.h"
@@ -23,8 +24,10 @@ static json_t *make_text(const char *any) {
     bj_json_append(&json, "[");
     bj_json_append_string(&json, any);
     bj_json_append(&json, "]");
-    if (bj_json_finish(&json, &text, &length, NULL) != BJ_OK)
+    if (bj_json_finish(&json, &text, &length, NULL) != BJ_OK) {
+        bj_base_note_no_memory();
         return NULL;
+    }
     json_t *list = bj_json_load_value(text);
     json_t *string = json_incref(json_array_get(list, 0));
     json_decref(list);

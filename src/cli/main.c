@@ -1,23 +1,11 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/json_read.h"
 #include "base/memory.h"
 #include "bj_build.h"
 #include "cli/cli.h"
-
-/* If we are started with a standard stream closed, the next file that we open would become that stream. Opened in the
- * wrong direction, so that using it stays an error. */
-static void occupy_standard_streams(void) {
-    for (int stream = 0; stream < 3; stream++)
-        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
-            (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
 
 /* `COMMAND --help` asks for the same as `help COMMAND`, whatever else is on the line. */
 static bool asks_for_help(int count, char **words) {
@@ -57,9 +45,7 @@ static int dispatch(int count, char **words) {
 }
 
 int main(int count, char **words) {
-    occupy_standard_streams();
-    signal(SIGCHLD, SIG_DFL); /* ignored, as some are started, children leave no end that could be waited for */
-    bj_json_watch_memory();
+    bj_cli_begin();
     /* Only the character set: numbers have a decimal point everywhere. */
     setlocale(LC_CTYPE, "");
     int result = dispatch(count, words);

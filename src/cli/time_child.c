@@ -5,33 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/news.h"
 #include "cli/progress.h"
 #include "platform/child.h"
 #include "platform/clock.h"
 #include "platform/library.h"
 #include "timer/check_call.h"
-
-typedef enum {
-    NEWS_BENCH,   /* it is open: clock and flush area */
-    NEWS_CHECK,   /* the call of a kernel that shows whether it stays inside its operands begins */
-    NEWS_SAMPLE,  /* a sample of a kernel begins, or it is loaded */
-    NEWS_RESTS,   /* no kernel is called for a while */
-    NEWS_TIMING,  /* of a kernel */
-    NEWS_RATIO,   /* of both */
-    NEWS_REFUSED, /* this job cannot be timed, and why */
-    NEWS_FAILED   /* nothing can */
-} news_kind;
-
-typedef struct {
-    news_kind kind;
-    bj_status status;
-    size_t job, kernel, flush_bytes;
-    char clock_reason[120];
-    bj_error error;
-    bj_timing timing;
-    bj_answer ratio;
-} news;
-_Static_assert(sizeof(news) <= BJ_CHILD_MESSAGE_MOST, "one message");
 
 /* Seconds of silence beyond the limit of a call: while operands are put in place for a sample, and while the bench or
  * large areas are. */
@@ -45,29 +24,29 @@ typedef struct {
     size_t job; /* that the child is at */
     /* The parent: */
     size_t kernel, done;
-    news trouble;
-    bool has_trouble, in_terminal, line_shown;
+    bj_time_news trouble;
+    bool has_trouble, is_spoilt, in_terminal, line_shown;
     double limit_s; /* of silence, for what the child is at */
     uint64_t begin_ns, drawn_ns;
 } session;
 
-static void tell(session *s, news *message) {
+static void tell(session *s, bj_time_news *message) {
     message->job = s->job;
     bj_platform_tell_parent(s->parent, message, sizeof *message);
 }
 
-static void tell_failure(session *s, news_kind kind, bj_status status, const bj_error *error, size_t kernel) {
-    news message = {.kind = kind, .status = status, .kernel = kernel, .error = *error};
+static void tell_failure(session *s, bj_time_news_kind kind, bj_status status, const bj_error *error, size_t kernel) {
+    bj_time_news message = {.kind = kind, .status = status, .kernel = kernel, .error = *error};
     tell(s, &message);
 }
 
-static void tell_begin(session *s, news_kind kind, size_t kernel) {
-    news message = {.kind = kind, .kernel = kernel};
+static void tell_begin(session *s, bj_time_news_kind kind, size_t kernel) {
+    bj_time_news message = {.kind = kind, .kernel = kernel};
     tell(s, &message);
 }
 
 static bool report_sample(void *context, size_t kernel) {
-    tell_begin(context, NEWS_SAMPLE, kernel);
+    tell_begin(context, BJ_TIME_NEWS_SAMPLE, kernel);
     return false;
 }
 
@@ -102,12 +81,12 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
     bj_timer_operand operands[BJ_TIMER_OPERANDS_MAX];
     BJ_TRY(bj_cli_size_operands(request, job->n, operands, error));
     for (*at = 0; *at < kernel_count; ++*at) {
-        tell_begin(s, NEWS_CHECK, *at);
+        tell_begin(s, BJ_TIME_NEWS_CHECK, *at);
         BJ_TRY(bj_timer_check_call(bench, kernels[*at], (size_t)job->n, operands, request->operand_count, s->parent,
                                    error));
     }
     *at = 0;
-    tell_begin(s, NEWS_RESTS, 0);
+    tell_begin(s, BJ_TIME_NEWS_RESTS, 0);
     bj_timing_request timing = {.kernel_count = kernel_count,
                                 .n = (size_t)job->n,
                                 .operands = operands,
@@ -118,14 +97,14 @@ static bj_status time_job(session *s, bj_timer_bench *bench, bj_kernel_function 
                                 .report = report_sample,
                                 .report_context = s};
     bj_timing timings[2];
-    news message = {.kind = NEWS_RATIO};
+    bj_time_news message = {.kind = BJ_TIME_NEWS_RATIO};
     for (size_t k = 0; k < kernel_count; k++)
         timing.kernels[k] = kernels[k];
     BJ_TRY(bj_timer_time_kernels(bench, &timing, timings, &message.ratio, error));
     if (kernel_count == 2)
         tell(s, &message);
     for (size_t k = 0; k < kernel_count; k++) {
-        news one = {.kind = NEWS_TIMING, .kernel = k, .timing = timings[k]};
+        bj_time_news one = {.kind = BJ_TIME_NEWS_TIMING, .kernel = k, .timing = timings[k]};
         tell(s, &one);
     }
     return BJ_OK;
@@ -143,14 +122,14 @@ static void work(void *context, int parent) {
     s->parent = parent;
     bj_platform_watch_faults(parent, NULL, 0);
     bj_status status = load_kernels(s, kernels, &error);
-    tell_begin(s, NEWS_RESTS, 0);
+    tell_begin(s, BJ_TIME_NEWS_RESTS, 0);
     if (status == BJ_OK)
         status = bj_timer_open_bench(&options, &bench, &error);
     if (status != BJ_OK) {
-        tell_failure(s, NEWS_FAILED, status, &error, 0);
+        tell_failure(s, BJ_TIME_NEWS_FAILED, status, &error, 0);
         return;
     }
-    news open = {.kind = NEWS_BENCH, .flush_bytes = bench->flush_bytes};
+    bj_time_news open = {.kind = BJ_TIME_NEWS_BENCH, .flush_bytes = bench->flush_bytes};
     memcpy(open.clock_reason, bench->clock_reason, sizeof open.clock_reason);
     tell(s, &open);
     for (; s->job < s->results->job_count; s->job++) {
@@ -158,11 +137,11 @@ static void work(void *context, int parent) {
         status = time_job(s, bench, kernels, begin_ns, &kernel, &error);
         /* A kernel that writes outside of its operands may have spoiled anything. */
         if (status == BJ_ERR_FAILED) {
-            tell_failure(s, NEWS_FAILED, status, &error, kernel);
+            tell_failure(s, BJ_TIME_NEWS_FAILED, status, &error, kernel);
             break;
         }
         if (status != BJ_OK)
-            tell_failure(s, NEWS_REFUSED, status, &error, 0);
+            tell_failure(s, BJ_TIME_NEWS_REFUSED, status, &error, 0);
     }
     bj_timer_close_bench(bench);
 }
@@ -191,36 +170,35 @@ static void show_progress(session *s) {
 static void take(void *context, const void *bytes, size_t count) {
     session *s = context;
     bj_time_results *results = s->results;
-    news message;
-    if (count != sizeof message)
+    bj_time_news message;
+    if (!bj_cli_read_time_news(bytes, count, results->job_count, results->request->kernel_count, &message)) {
+        s->is_spoilt = true;
         return;
-    memcpy(&message, bytes, sizeof message);
-    if (message.job >= results->job_count || message.kernel >= results->request->kernel_count)
-        return;
+    }
     bj_time_job *job = &results->jobs[message.job];
     double call_s = results->request->limit_s;
     s->job = message.job;
     s->kernel = message.kernel;
-    s->limit_s = message.kind == NEWS_CHECK    ? call_s
-                 : message.kind == NEWS_SAMPLE ? call_s + PREPARING_SECONDS
-                                               : call_s + RESTING_SECONDS;
-    if (message.kind == NEWS_BENCH) {
+    s->limit_s = message.kind == BJ_TIME_NEWS_CHECK    ? call_s
+                 : message.kind == BJ_TIME_NEWS_SAMPLE ? call_s + PREPARING_SECONDS
+                                                       : call_s + RESTING_SECONDS;
+    if (message.kind == BJ_TIME_NEWS_BENCH) {
         memcpy(results->clock_reason, message.clock_reason, sizeof results->clock_reason);
         results->flush_bytes = message.flush_bytes;
-    } else if (message.kind == NEWS_TIMING) {
+    } else if (message.kind == BJ_TIME_NEWS_TIMING) {
         job->timings[message.kernel] = message.timing;
         job->is_done[message.kernel] = true;
         s->done = message.job + 1;
-    } else if (message.kind == NEWS_RATIO) {
+    } else if (message.kind == BJ_TIME_NEWS_RATIO) {
         job->ratio = message.ratio;
         job->has_ratio = true;
-    } else if (message.kind == NEWS_REFUSED) {
+    } else if (message.kind == BJ_TIME_NEWS_REFUSED) {
         for (size_t k = 0; k < results->request->kernel_count; k++) {
             bj_timer_refuse(&job->timings[k], BJ_ANSWER_UNSUPPORTED, message.error.text);
             job->is_done[k] = true;
         }
         s->done = message.job + 1;
-    } else if (message.kind == NEWS_FAILED) {
+    } else if (message.kind == BJ_TIME_NEWS_FAILED) {
         s->trouble = message;
         s->has_trouble = true;
     }
@@ -238,6 +216,11 @@ static bj_status judge_fate(const session *s, const bj_child_fate *fate, bj_erro
     const char *given = request->kernels[s->kernel].given;
     unsigned long long n = s->results->jobs[s->job].n;
     char what[120], name[40];
+    if (s->is_spoilt)
+        return bj_base_set_error(error, BJ_ERR_FAILED,
+                                 "%.80s: the process that called it sent nonsense: it may have written anywhere "
+                                 "(n = %llu)",
+                                 given, n);
     if (s->has_trouble && s->trouble.status == BJ_ERR_FAILED)
         return bj_base_set_error(error, BJ_ERR_FAILED, "%.80s: %.200s (n = %llu)", given, s->trouble.error.text, n);
     if (s->has_trouble)

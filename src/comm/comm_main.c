@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "bj_build.h"
 #include "cli/cli.h"
@@ -33,8 +34,8 @@ static char **all_words;
 typedef struct {
     const bj_cli_arguments *arguments;
     const char *path;
-    bool quiet, journal, resume;
-    bj_output *output; /* NULL: standard output, or not ours to write */
+    bool quiet, journal, resume, lacked; /* memory or threads, as the probe said */
+    bj_output *output;                   /* NULL: standard output, or not ours to write */
     bj_run_plan plan;
     size_t sizes[SIZES_MOST];
     bj_machine *machine;
@@ -175,7 +176,9 @@ static int conclude(session *session, bj_status status, bj_error *error) {
         bj_cli_complain("comm: %s", record->reason);
     else if (!session->quiet && strcmp(session->path, "-") != 0)
         bj_cli_complain("the profile is in %s; 'blackjack show' shows it", session->path);
-    return record != NULL && record->status == BJ_ANSWER_FAILED ? BJ_EXIT_FAILED : BJ_EXIT_OK;
+    if (record == NULL || record->status != BJ_ANSWER_FAILED)
+        return BJ_EXIT_OK;
+    return session->lacked ? BJ_EXIT_RESOURCE : BJ_EXIT_FAILED;
 }
 
 static int measure(session *session) {
@@ -197,6 +200,7 @@ static int measure(session *session) {
     announce(session);
     bj_cli_start_progress(&progress, session->quiet, bj_cli_stop_flag());
     session->plan.output = session->journal ? session->output : NULL;
+    session->plan.lacked = &session->lacked;
     session->plan.report = bj_cli_report_progress;
     session->plan.context = &progress;
     status = bj_runner_run(session->machine, &session->plan, &session->profile, &error);
@@ -363,7 +367,7 @@ static const bj_cli_command command = {
 int main(int count, char **words) {
     bj_cli_arguments arguments;
     bj_error error;
-    signal(SIGCHLD, SIG_DFL); /* ignored, the end of a rank could not be waited for */
+    bj_cli_begin();
     word_count = count;
     all_words = words;
     for (int i = 1; i < count; i++) {
@@ -381,5 +385,8 @@ int main(int count, char **words) {
                  : is_first_rank() ? bj_cli_fail(status, &error)
                                    : bj_cli_exit_status(status);
     bj_cli_free_arguments(&arguments);
-    return result;
+    if (result == BJ_EXIT_RESOURCE || !bj_base_take_no_memory())
+        return result;
+    bj_cli_complain("out of memory: what was written may lack something");
+    return BJ_EXIT_RESOURCE;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -107,6 +108,7 @@ typedef struct {
     pid_t pid;
     int wire;
     bool done;
+    uint64_t heard_ns; /* when it was heard last */
 } listening;
 
 /* False: the child closed its end. */
@@ -130,27 +132,44 @@ static bool take_message(listening *l) {
     return true;
 }
 
+/* Whether the child is to be ended: we were asked to stop, or it was silent for too long. */
+static bool is_over(listening *l) {
+    if (l->task->is_stopped != NULL && l->task->is_stopped(l->task->context))
+        l->fate->end = BJ_CHILD_STOPPED;
+    else if ((double)(bj_platform_read_ns() - l->heard_ns) > *l->task->limit_s * 1e9)
+        l->fate->end = BJ_CHILD_SILENT;
+    else
+        return false;
+    return true;
+}
+
 /* Until the child closes its end or is to be ended; true: it must be ended. */
 static bool listen_to(listening *l) {
-    uint64_t heard_ns = bj_platform_read_ns();
     for (;;) {
         struct pollfd ready = {.fd = l->wire, .events = POLLIN};
         int count = poll(&ready, 1, POLL_MS);
         if (count > 0) {
             if (!take_message(l))
                 return false;
-            heard_ns = bj_platform_read_ns();
-            continue;
+            l->heard_ns = bj_platform_read_ns();
         }
-        if (l->task->is_stopped != NULL && l->task->is_stopped(l->task->context)) {
-            l->fate->end = BJ_CHILD_STOPPED;
+        if (is_over(l))
             return true;
-        }
-        if ((double)(bj_platform_read_ns() - heard_ns) > *l->task->limit_s * 1e9) {
-            l->fate->end = BJ_CHILD_SILENT;
-            return true;
-        }
     }
+}
+
+/* The same once nothing can be heard of it any more: work that closes all files may go on for ever. */
+static bool await_end(listening *l, int *result) {
+    const struct timespec nap = {.tv_nsec = 1000000};
+    pid_t ended;
+    while ((ended = waitpid(l->pid, result, WNOHANG)) != l->pid) {
+        if (ended < 0 && errno != EINTR) /* somebody had SIGCHLD ignored */
+            return false;
+        if (is_over(l))
+            return true;
+        nanosleep(&nap, NULL);
+    }
+    return false;
 }
 
 bj_status bj_platform_run_child(const bj_child_task *task, bj_child_fate *fate, bj_error *error) {
@@ -170,13 +189,14 @@ bj_status bj_platform_run_child(const bj_child_task *task, bj_child_fate *fate, 
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no child process: %s", strerror(errno));
     }
     setpgid(pid, pid);
-    listening l = {.task = task, .fate = fate, .pid = pid, .wire = ends[0]};
-    bool ended = listen_to(&l);
-    if (ended)
-        kill(-pid, SIGKILL);
+    listening l = {.task = task, .fate = fate, .pid = pid, .wire = ends[0], .heard_ns = bj_platform_read_ns()};
     int result = 0;
-    while (waitpid(pid, &result, 0) < 0 && errno == EINTR)
-        continue;
+    bool ended = listen_to(&l) || await_end(&l, &result);
+    if (ended) {
+        kill(-pid, SIGKILL);
+        while (waitpid(pid, &result, 0) < 0 && errno == EINTR)
+            continue;
+    }
     kill(-pid, SIGKILL); /* what it left behind */
     close(ends[0]);
     if (ended)

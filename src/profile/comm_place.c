@@ -20,10 +20,10 @@ static void free_distances(distances *distances) {
     free(distances->scratch);
 }
 
-/* The lowest rank that the group of this one was joined with. */
-static size_t follow(const size_t *joined, size_t rank) {
+/* The lowest rank that the group of this one was joined with. Ways are cut short: a file may join each to the next. */
+static size_t follow(size_t *joined, size_t rank) {
     while (joined[rank] != rank)
-        rank = joined[rank];
+        rank = joined[rank] = joined[joined[rank]];
     return rank;
 }
 
@@ -32,8 +32,9 @@ static void join_layer(const distances *distances, size_t layer) {
     const bj_cpu_groups *groups = &distances->layers->items[layer].groups;
     size_t ranks = distances->layers->rank_count, *group = distances->group + layer * ranks,
            *joined = distances->scratch;
+    const size_t *nearer = layer > 0 ? distances->group + (layer - 1) * ranks : NULL;
     for (size_t r = 0; r < ranks; r++) {
-        group[r] = layer > 0 ? group[r - ranks] : r;
+        group[r] = nearer != NULL ? nearer[r] : r;
         joined[r] = r;
     }
     for (size_t g = 0; g < groups->count; g++) {
@@ -145,13 +146,14 @@ static size_t count_busiest(const distances *distances, size_t layer, const size
     size_t ranks = distances->layers->rank_count, busiest = 0;
     size_t *pairs = distances->scratch, *before = pairs + ranks, *nearer = before + ranks;
     const size_t *groups = distances->group + layer * ranks;
+    const size_t *inner_groups = layer > 0 ? distances->group + (layer - 1) * ranks : NULL;
     memset(pairs, 0, 3 * ranks * sizeof *pairs);
     for (size_t i = 0; i < count; i++) {
-        size_t place = places[i], group = groups[place], inner = layer > 0 ? groups[place - ranks] : place;
+        size_t place = places[i], group = groups[place], inner = layer > 0 ? inner_groups[place] : place;
         if (talk == BJ_TALK_ALL)
             pairs[group] += before[group]++ - nearer[inner]++;
         else if (i > 0 && groups[places[i - 1]] == group)
-            pairs[group] += layer == 0 || groups[places[i - 1] - ranks] != inner;
+            pairs[group] += layer == 0 || inner_groups[places[i - 1]] != inner;
         busiest = pairs[group] > busiest ? pairs[group] : busiest;
     }
     return busiest;

@@ -62,6 +62,9 @@ void bj_json_append_string(bj_json_text *json, const char *string) {
         } else if (*at < 0x20 || *at == 0x7f) {
             snprintf(escaped, sizeof escaped, "\\u%04x", *at);
             bj_json_append(json, escaped);
+        } else if (*at == 0xc2 && at[1] < 0xa0) { /* controls of two bytes, which some terminals heed */
+            snprintf(escaped, sizeof escaped, "\\u%04x", at[1]);
+            bj_json_append(json, escaped);
         } else if (bj_base_measure_bidi(at) > 0) {
             unsigned letter = length == 2 ? 0x61cu : 0x2000u | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
             snprintf(escaped, sizeof escaped, "\\u%04x", letter);

@@ -11,7 +11,8 @@
 
 /* A record takes some 10 kB: a thousand threads with two dozen regions each. */
 #define MOST_BYTES ((size_t)1 << 28)
-#define MOST_RECORDS 1000000u
+/* Of the shortest that may be, a second's work for each fifty thousand. */
+#define MOST_RECORDS 200000u
 #define MOST_BINS 4096u
 #define MOST_NAMES 256u /* that the recorder gives */
 /* Counts beyond 2^53 are not exact as doubles, and no counter gets there in a year. */

@@ -55,9 +55,13 @@ fi
 # Text that turns its direction is shown as what it is, and CMake gets no variables to fill in.
 printf '{"format": "blackjack-profile/1", "environment": {"cpu": "abc\342\200\256def"}, "characteristics": {"x.y": ' >odd.json
 printf '{"value": 5, "unit": "ns", "status": "ok", "confidence": "high", "method": "@HOME@"}, "x.z": ' >>odd.json
-printf '{"value": ["@HOME@ ${HOME}"], "unit": "", "status": "ok"}}}\n' >>odd.json
+printf '{"value": ["@HOME@ ${HOME} \302\23331m"], "unit": "", "status": "ok"}}}\n' >>odd.json
 "$blackjack" show odd.json >out 2>err
 grep -q "$(printf '\342\200\256')" out && complain "a control of direction was printed"
-"$blackjack" emit cmake odd.json >out 2>err || complain "emit cmake"
+for format in sh cmake; do
+    "$blackjack" emit $format odd.json >out 2>err || complain "emit $format"
+    grep -q "$(printf '\302\233')" out && complain "emit $format: a control of two bytes"
+    grep -q 'u009b31m' out || complain "emit $format: the text is not there"
+done
 grep -v '^#' out | grep '@HOME@' | grep -qv '\\@HOME\\@' && complain "a variable for CMake to fill in"
 finish

@@ -15,13 +15,14 @@ taskset -pc "$first" $$ >/dev/null 2>&1 || skip "this process cannot be bound to
 
 # sweep FIRST FILE ARGUMENT...: the first FIRST allocations and one of each further place. FILE is what the command
 # writes; "-": nothing.
+program=$blackjack
 sweep() {
     first=$1
     file=$2
     shift 2
     rm -f reference.* report
     [ "$file" = - ] || rm -f "$file"
-    "$blackjack" "$@" >reference.out 2>reference.err </dev/null
+    "$program" "$@" >reference.out 2>reference.err </dev/null
     wanted=$?
     if [ "$file" != - ]; then
         [ ! -e "$file" ] || mv "$file" reference.file
@@ -29,7 +30,7 @@ sweep() {
         export FAIL_FILE
     fi
     FAIL_REPORT=report FAIL_REFERENCE=$scratch/reference FAIL_FIRST=$first FAIL_STATUS=$wanted LD_PRELOAD=$fail \
-        "$blackjack" "$@" >out 2>err </dev/null
+        "$program" "$@" >out 2>err </dev/null
     status=$?
     unset FAIL_FILE
     [ $status -eq $wanted ] || complain "$*: exit status $status without a failure, expected $wanted"
@@ -86,7 +87,9 @@ sweep 0 - compare whole.json m.json
 sweep 2000 - compare m.json p.json --json
 # What messages cost: its layers are read by several commands.
 comm=$(dirname "$blackjack")/blackjack-comm
-"$comm" --machine "sim:$source_dir/machines/dunnington.json" --effort quick --quiet -o layers.json || complain "comm"
+ranks="--machine sim:$source_dir/machines/dunnington.json --effort quick --quiet"
+# shellcheck disable=SC2086 # words
+"$comm" $ranks -o layers.json || complain "comm"
 sweep 0 - show layers.json
 sweep 0 - compare layers.json layers.json
 sweep 0 out.txt emit rankfile layers.json -o out.txt
@@ -107,6 +110,20 @@ sweep 0 out.txt emit hwloc-xml whole.json -o out.txt
 sweep 300 run.json run clock -q --machine "sim:$machine" --effort quick -o run.json
 sweep 0 run.json run cache line -q --machine "sim:$machine" --effort quick -o run.json
 sweep 0 run.json.gz run clock -q --machine "sim:$machine" --effort quick -o run.json.gz
+
+# On a simulated machine, since what this one answers is never the same twice.
+sweep 0 - verify whole.json --machine "sim:$machine" --budget 0.01
+sweep 0 - verify whole.json --machine "sim:$machine" --budget 0.01 --json
+printf '{"format": "blackjack-load/1", "name": "x", "compute_ns": 5000, "stream": {"arrays": 1, "bytes": 65536}}\n' >load.json
+sweep 0 - diagnose --machine "sim:$machine" --profile whole.json --load load.json --density 1,2 --effort quick
+sweep 0 - diagnose --machine "sim:$machine" --profile whole.json --load load.json --density 1,2 --effort quick --json
+# What it times is never the same, but what is asked for and read can be refused twice. tune makes a folder at once, which
+# the copies of the process would share.
+sweep 2000 - time none.so:none --operand x:8*n:in:L1 --sweep N=1..100 --context cold,L2 --profile m.json
+program=$comm
+# shellcheck disable=SC2086
+sweep 0 ranks.json $ranks -o ranks.json
+sweep 0 ranks.json --merge layers.json layers.json -o ranks.json
 
 [ "$tried" -gt 20000 ] || complain "only $tried failures were tried"
 echo "$tried failures in all"

@@ -76,4 +76,10 @@ sed 's/"lengths": \[\[12, [0-9]*, [0-9]*\]\]/"lengths": []/' least.json >empty.j
 expect 1 regions empty.json
 one_line_error
 err_has "no region was called"
+# More records than any program has, in few bytes.
+sed 's/"records": .*//' least.json >many.json
+awk 'BEGIN { printf "\"records\": ["; for (i = 0; i < 200001; i++) printf "%s{}", i ? "," : ""; print "]}" }' >>many.json
+expect 2 regions many.json
+one_line_error
+err_has "at most 200000"
 finish

@@ -16,6 +16,7 @@ nothing_left() {
 cat >k.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 double sum(size_t n, void *const *o) {
     const double *x = o[0];
     double s = 0;
@@ -24,6 +25,7 @@ double sum(size_t n, void *const *o) {
 }
 double shout(size_t n, void *const *o) { printf("not for the output\n"); fflush(stdout); return sum(n, o); }
 double crash(size_t n, void *const *o) { return *(volatile double *)(n * 0) + (o == 0); }
+double deaf(size_t n, void *const *o) { for (int i = 3; i < 64; i++) close(i); for (volatile size_t i = n; o != 0;) i++; return 0; }
 double hang(size_t n, void *const *o) { for (volatile size_t i = n; o != 0;) i++; return 0; }
 double leave(size_t n, void *const *o) { exit(3 + (int)(n * 0) + (o == 0)); }
 double stop(size_t n, void *const *o) { if (n > 0 || o) abort(); return 0; }
@@ -89,11 +91,41 @@ fails() {
 }
 fails "was ended by a segmentation fault" crash
 fails "did not end within" hang --limit 0.5
+fails "did not end within" deaf --limit 0.5
 fails "exited with status 3" leave
 fails "was ended by abort" stop
 fails "touches memory past the end of operand 'x'" past
 fails "writes past the end of operand 'y'" gap
 fails "writes before the start of operand 'x'" before
+
+# What the child says is looked at: a kernel may write anywhere in there, also what is to be sent.
+cat >forge.c <<'END'
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+double forge(size_t n, void *const *o) {
+    static char wire[4097];
+    (void)o;
+    for (int socket = 3; socket < 40; socket++)
+        for (int kind = 0; kind < 18 && send(socket, "x", 1, MSG_NOSIGNAL) == 1; kind++)
+            for (size_t count = 8; count <= 4096; count += 8) {
+                memset(wire + 1, kind < 9 ? 0xff : 'A', count);
+                wire[0] = 'm';
+                if (kind % 9 < 8) { /* of a kind that there is, status, job and kernel, and then anything */
+                    memset(wire + 1, 0, count < 24 ? count : 24);
+                    wire[1] = (char)(kind % 9);
+                }
+                send(socket, wire, 1 + count, MSG_NOSIGNAL);
+            }
+    return (double)n;
+}
+END
+cc -O2 -fPIC -shared forge.c -o forge.so || complain "forge.c"
+for format in "" --json --csv; do
+    expect 1 time forge.so:forge -q $format
+    err_has "sent nonsense"
+    [ "$(wc -l <err)" -eq 1 ] || complain "a forging kernel: one line expected on standard error"
+done
 
 # Timings.
 expect 0 time k.c:sum --operand 'x:8*n' --n 1000 --cc "$cc"

@@ -69,6 +69,17 @@ static void crowd_and_watch(bj_machine *machine) {
         require_times(status, values + i * ROOM, counts[i], &error);
 }
 
+static void send(bj_machine *machine) {
+    static const size_t sizes[] = {0, 64, 1 << 20};
+    double values[REPETITIONS];
+    bj_error error = {""};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && machine->facts.rank_count > 1; i++) {
+        const bj_message message = {.rank_a = 0, .rank_b = machine->facts.rank_count - 1, .bytes = sizes[i]};
+        bj_status status = machine->verbs->run_messages(machine, &message, 1, REPETITIONS, values, &error);
+        require_times(status, values, REPETITIONS, &error);
+    }
+}
+
 static void use(bj_machine *machine, bj_pages pages) {
     const bj_machine_facts *facts = &machine->facts;
     int cpu = facts->cpus[facts->cpu_count - 1];
@@ -116,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(status == BJ_OK, "an accepted machine opens");
     ask(machine);
     crowd_and_watch(machine);
+    send(machine);
     if (small) {
         use(machine, BJ_PAGES_BASE);
         use(machine, BJ_PAGES_HUGE);

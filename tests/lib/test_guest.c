@@ -109,12 +109,28 @@ static void errno_is_kept(void **state) {
     assert_int_equal(errno, EXDEV);
 }
 
+enum { SMALL_STACK = 32 * 1024 };
+
+/* The thread sanitizer gives any thread a stack of its own idea, on which the call would not be refused but measure. */
+static bool has_small_stack(void) {
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    void *begin;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    int trouble = pthread_attr_getstack(&attributes, &begin, &bytes);
+    pthread_attr_destroy(&attributes);
+    return trouble == 0 && bytes <= SMALL_STACK;
+}
+
 static void *use_a_small_stack(void *context) {
     bj_lib_result *results = context;
     bj_lib_profile *profile = NULL;
     bj_lib_timer *timer;
     double value;
     int cpus[2];
+    if (!has_small_stack())
+        return context;
     results[0] = bj_lib_open_profile(profile_path, &profile, NULL);
     if (results[0] == BJ_LIB_OK) {
         (void)bj_lib_get_number(profile, "cache.levels", BJ_LIB_CONFIDENCE_LOW, &value, NULL);
@@ -132,13 +148,16 @@ static void small_stacks_suffice_or_are_refused(void **state) {
     bj_lib_result results[4] = {BJ_LIB_ERR_FAILED, BJ_LIB_ERR_FAILED, BJ_LIB_OK, BJ_LIB_OK};
     pthread_attr_t attributes;
     pthread_t thread;
+    void *enlarged = NULL;
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, 32 * 1024), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
     int trouble = pthread_create(&thread, &attributes, use_a_small_stack, results);
     pthread_attr_destroy(&attributes);
     if (trouble != 0) /* a sanitizer's own data does not fit */
         skip();
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, &enlarged), 0);
+    if (enlarged != NULL)
+        skip();
     assert_int_equal(results[0], BJ_LIB_OK);
     assert_int_equal(results[1], BJ_LIB_OK);
     assert_int_equal(results[2], BJ_LIB_ERR_SYSTEM);

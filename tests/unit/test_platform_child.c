@@ -20,7 +20,7 @@ typedef struct {
     bool stop;
 } story;
 
-enum { RETURNS, EXITS, ABORTS, HANGS, FAULTS };
+enum { RETURNS, EXITS, ABORTS, HANGS, FAULTS, GOES_DEAF, FLOODS };
 
 static void work(void *context, int parent) {
     const story *s = context;
@@ -31,6 +31,12 @@ static void work(void *context, int parent) {
         abort();
     if (s->what == HANGS)
         pause();
+    if (s->what == GOES_DEAF) {
+        close(parent);
+        pause();
+    }
+    while (s->what == FLOODS)
+        (void)!bj_platform_tell_parent(parent, "one", 4);
     if (s->what == FAULTS) {
         bj_mapping mapping;
         if (bj_platform_map_pages(4096, false, &mapping, NULL) != BJ_OK)
@@ -93,6 +99,17 @@ static void test_silence_and_stop(void **state) {
     assert_int_equal(run(&s, 30).end, BJ_CHILD_STOPPED);
 }
 
+/* A child that closes its end, or never stops sending, is waited for no longer than any other. */
+static void test_deaf_and_flooding_children_end(void **state) {
+    (void)state;
+    story s = {.what = GOES_DEAF};
+    assert_int_equal(run(&s, 0.2).end, BJ_CHILD_SILENT);
+    s = (story){.what = GOES_DEAF, .stop = true};
+    assert_int_equal(run(&s, 30).end, BJ_CHILD_STOPPED);
+    s = (story){.what = FLOODS, .stop = true};
+    assert_int_equal(run(&s, 30).end, BJ_CHILD_STOPPED);
+}
+
 static void test_a_fault_names_its_range(void **state) {
     (void)state;
     story s = {.what = FAULTS};
@@ -104,9 +121,8 @@ static void test_a_fault_names_its_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages_arrive),
-        cmocka_unit_test(test_exit_and_signal),
-        cmocka_unit_test(test_silence_and_stop),
+        cmocka_unit_test(test_messages_arrive),         cmocka_unit_test(test_exit_and_signal),
+        cmocka_unit_test(test_silence_and_stop),        cmocka_unit_test(test_deaf_and_flooding_children_end),
         cmocka_unit_test(test_a_fault_names_its_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,7 @@ bj_status bj_comm_plan_pairs(const bj_comm_run *run, const bj_comm_ranks *pairs,
     begin = calloc(most + 2, sizeof *begin);
     size_t *sorted = calloc(count + 1, sizeof *sorted);
     if (begin == NULL || sorted == NULL) {
+        jobs->failed = true;
         free(sorted);
         goto done;
     }

@@ -15,6 +15,7 @@ inside() { # inside NUMBER COMMAND...
 end_hosts() { # and all that still runs on them: on a host without a network a launcher's daemon may wait for ever
     for keeper in $host_keepers; do
         space=$(readlink "/proc/$keeper/ns/uts") || continue
+        [ "$space" != "$(readlink /proc/self/ns/uts)" ] || continue # not apart from us yet
         for process in /proc/[0-9]*; do
             if [ "$(readlink "$process/ns/uts" 2>/dev/null)" = "$space" ]; then
                 kill -KILL "${process#/proc/}" 2>/dev/null || true
@@ -33,11 +34,16 @@ make_hosts() { # make_hosts COUNT: bjhost1, bjhost2, ... and the program that mp
         host_keepers="$host_keepers $!"
         echo $! >"$folder/bjhost$number"
     done
+    mkdir "$folder/cgroup"
     sleep 0.5
     for number in $(seq "$1"); do
         inside "$number" hostname "bjhost$number"
         inside "$number" mount --bind "$folder/hosts" /etc/hosts
         inside "$number" ip link set lo up
+        # MPICH looks for networks in /sys, Slurm for control groups.
+        inside "$number" mount --rbind /sys/fs/cgroup "$folder/cgroup"
+        inside "$number" mount -t sysfs none /sys
+        inside "$number" mount --rbind "$folder/cgroup" /sys/fs/cgroup
     done
     inside 1 ip link add bridge0 type bridge
     inside 1 ip addr add 10.77.0.1/24 dev bridge0

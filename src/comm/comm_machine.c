@@ -396,22 +396,6 @@ static bj_status gather_introductions(bj_error *error) {
     return bj_comm_warn_of_placement(self.ranks, self.facts, (size_t)self.count, &self.warnings, error);
 }
 
-/* Ranks that each think to be alone: started by a launcher of another MPI, or by one that does not speak to it. */
-static bj_status check_alone(bj_error *error) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; self.count == 1 && i < sizeof names / sizeof names[0]; i++) {
-        const char *text = getenv(names[i]);
-        if (text != NULL && strtol(text, NULL, 10) > 1)
-            return bj_base_set_error(
-                error, BJ_ERR_USAGE,
-                "the launcher started %.20s ranks, but each is alone for MPI: take the mpirun of the "
-                "MPI that this program was built with; srun --mpi=pmix for Open MPI, --mpi=pmi2 "
-                "for MPICH",
-                text);
-    }
-    return BJ_OK;
-}
-
 bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *stop, bool *is_first,
                        bj_machine **machine, bj_error *error) {
     *machine = NULL;
@@ -428,7 +412,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     self.stop = stop;
     self.start_s = bj_comm_read_seconds();
     *is_first = self.rank == 0;
-    BJ_TRY(check_alone(error));
+    BJ_TRY(bj_comm_check_count(self.count, error));
     BJ_TRY(gather_introductions(error));
     if (!*is_first)
         return BJ_OK;

@@ -30,7 +30,7 @@ make_hosts() { # make_hosts COUNT: bjhost1, bjhost2, ... and the program that mp
     echo '127.0.0.1 localhost' >"$folder/hosts"
     for number in $(seq "$1"); do
         echo "10.77.0.$number bjhost$number" >>"$folder/hosts"
-        unshare -n -u -i -m sleep 300 &
+        unshare -n -u -i -m sleep 1200 &
         host_keepers="$host_keepers $!"
         echo $! >"$folder/bjhost$number"
     done

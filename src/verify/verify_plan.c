@@ -134,6 +134,7 @@ static bj_status add(planning *planning, const bj_verify_check *check, const cha
     double reach = find_reach(&check->reference, BJ_VERIFY_NUMBERS_EXPECTED);
     /* Quotas and neighbours are seldom small, and nothing else tells of them. */
     double worth = check->part == BJ_VERIFY_CROWD ? fmax(check->contrast, M_LN2) : check->contrast;
+    verification->untold += !(reach < worth);
     if (!(reach < check->contrast))
         BJ_TRY(bj_verify_note(verification, planning->error,
                               "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "

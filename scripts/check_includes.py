@@ -13,7 +13,8 @@ from pathlib import Path
 
 # room: what its files may include with quotes besides their own room. A name that ends in "/" is a whole room.
 MAY_INCLUDE = {
-    "base": [],
+    # That one header includes nothing of ours.
+    "base": ["platform/file_system.h"],
     "platform": ["base/"],
     "kernels": ["base/", "platform/"],
     "codegen": ["base/"],
@@ -23,7 +24,7 @@ MAY_INCLUDE = {
     "machine/sim": ["base/", "machine/"],
     "data": ["base/"],
     "stats": ["base/", "data/"],
-    "profile": ["base/", "data/", "bj_build.h"],
+    "profile": ["base/", "data/", "platform/file_system.h", "bj_build.h"],
     "probes": ["base/", "data/", "machine/machine.h"],
     "probes/kit": ["base/", "data/", "stats/", "machine/machine.h", "machine/walk_order.h", "probes/probe.h"],
     # One probe's folder; what another probe keeps there is none of its business.
@@ -41,7 +42,7 @@ MAY_INCLUDE = {
               "probes/kit/estimate.h"],
     "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
     "diagnose": ["base/", "data/", "stats/", "profile/", "machine/machine.h", "probes/kit/estimate.h"],
-    "lib": ["base/", "data/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/", "bj_build.h",
+    "lib": ["base/", "data/", "platform/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h", "blackjack/regions.h"],
     # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
     "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],
@@ -80,6 +81,24 @@ SYSTEM_MACRO = re.compile(
     r"|__s390\w*|__mips\w*|__loongarch\w*|__ia64__|__sparc\w*"
     r"|__SSE\w*|__AVX\w*|__FMA__|__ALTIVEC__|__VSX__)")
 
+# What one system has and others lack: headers, calls and constants, and files that the system makes up. Only the
+# platform room may speak of them, so that docs/porting.md's table is whole. <sched.h> is POSIX's, what pins is not.
+MAY_KNOW_SYSTEM = ["platform"]
+SYSTEM_ONLY_HEADERS = re.compile(
+    r"(?:linux|asm|bits)/|sys/(?:prctl|auxv|syscall|epoll|eventfd|inotify|signalfd|timerfd|personality|random|sendfile"
+    r"|sysinfo|sysmacros|vfs|mount|quota|xattr|sysctl|event|cpuset|rtprio|procctl|thr|jail|user|param)\.h$"
+    r"|(?:mach|libkern|os)/|(?:libproc|pthread_np|malloc_np|syscall|sched_ext|numa|numaif|libgen_np|byteswap)\.h$")
+SYSTEM_ONLY_NAMES = re.compile(
+    r"\b(?:prctl|arch_prctl|syscall|getauxval|elf_aux_info|secure_getenv|issetugid|getrandom|getentropy|arc4random\w*"
+    r"|sched_[gs]etaffinity|sched_getcpu|pthread_[gs]etaffinity_np|pthread_[gs]etname_np|pthread_getattr_np|gettid"
+    r"|cpu_set_t|cpuset_\w+|CPU_(?:SETSIZE|ZERO|SET|CLR|ISSET|COUNT|ALLOC|FREE)\w*"
+    r"|renameat2|renameatx_np|copy_file_range|fopencookie|funopen|memfd_create|pipe2|dup3|accept4|statx|clone3?|unshare|setns"
+    r"|epoll_\w+|eventfd|inotify_\w+|signalfd|timerfd_\w+|kqueue|sysctl(?:byname)?|mach_\w+|proc_pidinfo"
+    r"|madvise|mbind|get_mempolicy|set_mempolicy|move_pages|mremap|program_invocation_\w*name|dladdr1|clearenv"
+    r"|MADV_\w+|MAP_(?:NORESERVE|POPULATE|HUGETLB\w*|LOCKED|STACK|NOSYNC)|PR_[SG]ET\w+|AT_HWCAP2?|AT_SECURE"
+    r"|O_PATH|O_TMPFILE|O_DIRECT|SOCK_CLOEXEC|SOCK_NONBLOCK|MSG_CMSG_CLOEXEC|RENAME_\w+|GRND_\w+)\b")
+SYSTEM_ONLY_PATH = re.compile(r'"(?:[^"\\]|\\.)*?(?<![\w.])/(?:proc|sys)(?![\w-])')
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b")
 
@@ -99,6 +118,21 @@ def strip_comments_and_texts(source):
         return "\n" * text.count("\n") or " "
 
     return token.sub(blank, source)
+
+
+def strip_comments(source):
+    """The source with comments blanked and texts as they are, lines kept."""
+    token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+    return token.sub(lambda match: match.group(0) if match.group(0)[0] in "\"'" else
+                     "\n" * match.group(0).count("\n") or " ", source)
+
+
+def find_system_paths(source):
+    """(line, reason) for each text that names a file which one system makes up."""
+    for number, line in enumerate(strip_comments(source).split("\n"), 1):
+        path = SYSTEM_ONLY_PATH.search(line)
+        if path:
+            yield number, f"names {path.group(0)[1:]}: only {' and '.join(MAY_KNOW_SYSTEM)} may know such files"
 
 
 def room_of(path):
@@ -133,6 +167,8 @@ def check_include(sources, room, name, quoted):
         if not allows(names_open_to(room), name):
             return f'{room}/ may not include "{name}"'
         return None if quoted else f'"{name}" is ours: include it with quotes'
+    if not quoted and room not in MAY_KNOW_SYSTEM and SYSTEM_ONLY_HEADERS.match(name):
+        return f"<{name}> is one system's: only {' and '.join(MAY_KNOW_SYSTEM)} may include it"
     if quoted:
         return f'"{name}" is not there (paths start below src/)'
     for header, rooms in SYSTEM_HEADERS.items():
@@ -148,7 +184,10 @@ def check_file(sources, path):
     if room is None:
         yield 1, "is in no room that the table MAY_INCLUDE knows"
         return
-    text = strip_comments_and_texts(path.read_text(encoding="utf-8"))
+    source = path.read_text(encoding="utf-8")
+    text = strip_comments_and_texts(source)
+    if room not in MAY_KNOW_SYSTEM:
+        yield from find_system_paths(source)
     for number, line in enumerate(text.split("\n"), 1):
         include = INCLUDE.match(line)
         if include:
@@ -160,6 +199,9 @@ def check_file(sources, path):
             macro = SYSTEM_MACRO.search(line)
             if macro:
                 yield number, f"asks for {macro.group(0)}: only {' and '.join(MAY_ASK_SYSTEM)} may"
+        if room not in MAY_KNOW_SYSTEM:
+            for known in SYSTEM_ONLY_NAMES.finditer(line):
+                yield number, f"uses {known.group(0)}, which is one system's: only {' and '.join(MAY_KNOW_SYSTEM)} may"
         if room not in MAY_PRINT_AND_EXIT:
             for call in PRINT_OR_EXIT.finditer(line):
                 name = call.group("call") or call.group("to") or call.group("put")
@@ -180,7 +222,8 @@ def check_tree(root):
 
 GOOD_TREE = {
     "src/base/status.h": "",
-    "src/platform/clock.c": '#include "base/status.h"\n#include <hwloc.h>\n#ifdef __linux__\n#endif\n'
+    "src/platform/clock.c": '#include "base/status.h"\n#include <hwloc.h>\n#include <sys/prctl.h>\n#ifdef __linux__\n'
+                            '#endif\nconst char *name = "/proc/stat";\nvoid g(void) { prctl(1); }\n'
                             "void f(void) { _exit(0); }\n",
     "src/platform/clock.h": "",
     "src/kernels/walk.h": "#if defined(__x86_64__)\n#endif\n",
@@ -201,7 +244,8 @@ GOOD_TREE = {
     "src/probes/cache/probe_cache.c": '#include "machine/walk_order.h"\n#include "stats/steps.h"\n'
                                       '#include "data/curve.h"\n#include "probes/kit/rounds.h"\n'
                                       '/* printf("x"); exit(1) */\n'
-                                      'const char *text = "abort() // __linux__";\n',
+                                      'const char *text = "abort() // __linux__, a/process/system";\n'
+                                      '#include <sched.h>\nvoid f(void) { sched_yield(); } /* "/proc/stat" */\n',
     "src/runner/runner.c": '#include "probes/probe.h"\n#include "machine/machine.h"\n',
     "src/report/show.c": '#include "profile/profile.h"\nvoid f(void) { fprintf(file, "x"); pthread_exit(0); }\n',
     "src/cli/main.c": '#include "bj_build.h"\n#include "runner/runner.h"\nint main(void) { printf("x"); exit(0); }\n',
@@ -253,6 +297,15 @@ BAD_FILES = [
     ("src/platform/a.c", "void f(void) { _exit(1); exit(1); }\n", 1, "calls exit"),
     ("src/stats/a.c", "#if defined(__aarch64__)\n#endif\n", 1, "asks for __aarch64__"),
     ("src/machine/native/a.c", "#ifdef __linux__\n#endif\n", 1, "asks for __linux__"),
+    ("src/machine/native/a.c", "#include <sys/prctl.h>\n", 1, "is one system's"),
+    ("src/timer/a.c", "#include <linux/perf_event.h>\n", 1, "is one system's"),
+    ("src/cli/a.c", "\n#include <sys/sysctl.h>\n", 2, "is one system's"),
+    ("src/machine/native/a.c", "void f(void) { sched_setaffinity(0, 0, 0); }\n", 1, "uses sched_setaffinity"),
+    ("src/comm/a.c", "/* two\n lines */ cpu_set_t set;\n", 2, "uses cpu_set_t"),
+    ("src/kernels/a.c", "#include <sys/auxv.h>\n", 1, "is one system's"),
+    ("src/kernels/a.c", "int f(void) { return getauxval(AT_PAGESZ); }\n", 1, "uses getauxval"),
+    ("src/base/a.c", 'const char *text = "/proc/self/fd/";\n', 1, "names /proc"),
+    ("src/tune/a.c", 'const char *text = "cat /sys/devices/system";\n', 1, "names cat /sys"),
     ("src/attic/a.c", "", 1, "is in no room"),
     ("src/a.c", "", 1, "is in no room"),
 ]

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/place.h"
+#include "platform/file_system.h"
 
 enum { MAX_TRIES = 100, PREFIX_ROOM = 40, TEMPORARY_ROOM = 96 };
 
@@ -54,7 +54,7 @@ static void name_prefix(const char *name, char *prefix, size_t room) {
 static uint64_t draw_number(void) {
     uint64_t drawn = 0;
     struct timespec now = {0};
-    if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) == (ssize_t)sizeof drawn)
+    if (bj_platform_draw_bytes(&drawn, sizeof drawn))
         return drawn;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u + (uint64_t)now.tv_sec;
@@ -100,19 +100,12 @@ static void remove_leftovers(const bj_place *place) {
     closedir(folder);
 }
 
-/* What a new file is to get. The umask cannot be asked for without setting it for all threads, but Linux tells it in
- * /proc, and elsewhere an empty file shows it. */
+/* What a new file is to get. Where the system does not tell the umask, an empty file shows it. */
 static mode_t mode_of_new(const bj_place *place) {
-    char text[256], name[TEMPORARY_ROOM + 8];
-    unsigned mask;
-    int status = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t length = status >= 0 ? read(status, text, sizeof text - 1) : 0;
-    if (status >= 0)
-        close(status);
-    text[length > 0 ? length : 0] = '\0';
-    const char *line = strstr(text, "\nUmask:");
-    if (line != NULL && sscanf(line, "\nUmask: %o", &mask) == 1)
-        return 0666 & ~(mode_t)mask;
+    char name[TEMPORARY_ROOM + 8];
+    mode_t mask;
+    if (bj_platform_read_umask(&mask))
+        return 0666 & ~mask;
     char prefix[PREFIX_ROOM];
     struct stat about = {.st_mode = 0600};
     name_prefix(place->name, prefix, sizeof prefix);
@@ -288,11 +281,10 @@ void bj_base_close_output(bj_output *output) {
 
 /* Gives the file its name where nothing has it; 0 or the errno, EEXIST among them. */
 static int put_new(const bj_place *place, const char *temporary) {
-    if (renameat2(place->folder, temporary, place->folder, place->name, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return errno;
-    /* This file system knows no such renaming. */
+    int number = bj_platform_rename_to_new(place->folder, temporary, place->name);
+    if (number != EINVAL && number != ENOSYS)
+        return number;
+    /* This file system, or the system, knows no such renaming. */
     if (linkat(place->folder, temporary, place->folder, place->name, 0) == 0)
         return unlinkat(place->folder, temporary, 0) == 0 ? 0 : errno;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)

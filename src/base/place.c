@@ -9,12 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/file_system.h"
+
 /* As many hops as the kernel follows before it says ELOOP. */
 enum { MAX_LINKS = 40 };
-
-#ifndef O_PATH /* elsewhere a folder must be readable to be held */
-#define O_PATH O_RDONLY
-#endif
 
 static bj_status status_of_errno(int number) {
     switch (number) {
@@ -37,23 +35,13 @@ bj_status bj_base_fail_file(bj_error *error, const char *path, const char *doing
 }
 
 int bj_base_own_descriptor(const char *path) {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     if (strcmp(path, "/dev/stdin") == 0)
         return STDIN_FILENO;
     if (strcmp(path, "/dev/stdout") == 0)
         return STDOUT_FILENO;
     if (strcmp(path, "/dev/stderr") == 0)
         return STDERR_FILENO;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        size_t length = strlen(folders[i]);
-        if (strncmp(path, folders[i], length) != 0)
-            continue;
-        const char *digits = path + length;
-        size_t count = strspn(digits, "0123456789");
-        if (count > 0 && count < 10 && digits[count] == '\0')
-            return atoi(digits);
-    }
-    return -1;
+    return bj_platform_name_descriptor(path);
 }
 
 typedef struct {
@@ -69,13 +57,7 @@ static bj_status fail(const walk *walk, int number) {
 }
 
 static int begin_at(const char *path) {
-    return open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Links of /proc are no texts to go by: the kernel leads through them. */
-static bool is_in_proc(const struct stat *folder) {
-    struct stat proc;
-    return stat("/proc", &proc) == 0 && proc.st_dev == folder->st_dev;
+    return bj_platform_hold_folder(AT_FDCWD, path[0] == '/' ? "/" : ".", true);
 }
 
 /* Puts what the link says in front of the rest. */
@@ -107,9 +89,8 @@ static bj_status follow(walk *walk, const char *name, const char *after, char *t
 
 static bj_status enter(walk *walk, const char *name) {
     struct stat about;
-    bool by_kernel = fstat(walk->folder, &about) == 0 && is_in_proc(&about);
-    int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (by_kernel ? 0 : O_NOFOLLOW);
-    int entered = openat(walk->folder, name, flags);
+    bool by_kernel = fstat(walk->folder, &about) == 0 && bj_platform_has_system_links(&about);
+    int entered = bj_platform_hold_folder(walk->folder, name, by_kernel);
     if (entered < 0)
         return fail(walk, errno);
     close(walk->folder);
@@ -133,7 +114,7 @@ static bj_status step(walk *walk, bj_place *place, bool *done) {
     /* A path that ends in a slash is a folder's. */
     snprintf(place->name, sizeof place->name, "%.*s", length > 0 ? (int)length : 1, length > 0 ? begin : ".");
     struct stat folder;
-    bool by_kernel = *after != '\0' && fstat(walk->folder, &folder) == 0 && is_in_proc(&folder);
+    bool by_kernel = *after != '\0' && fstat(walk->folder, &folder) == 0 && bj_platform_has_system_links(&folder);
     ssize_t said = by_kernel ? -1 : readlinkat(walk->folder, place->name, link, sizeof link - 1);
     if (said >= 0)
         return follow(walk, place->name, after, link, (size_t)said);

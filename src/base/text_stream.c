@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "platform/file_system.h"
+
 static bool make_room(bj_text_stream *stream, size_t more) {
     if (stream->room - stream->length > more)
         return true;
@@ -37,7 +39,7 @@ static bj_status lack_memory(bj_error *error) {
 
 bj_status bj_base_open_text_stream(bj_text_stream *stream, bj_error *error) {
     *stream = (bj_text_stream){0};
-    stream->out = fopencookie(stream, "w", (cookie_io_functions_t){.write = append});
+    stream->out = bj_platform_open_writer(append, stream);
     return stream->out != NULL ? BJ_OK : lack_memory(error);
 }
 

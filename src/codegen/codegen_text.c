@@ -30,7 +30,8 @@ static const char prelude[] =
     "#define FLOAT_REGISTER \"+f\"\n"
     "#endif\n"
     "\n"
-    "typedef void (*bj_generated_kernel)(void *values, const void *operands, size_t passes);\n";
+    "typedef void (*bj_generated_kernel)(void *values, const void *operands, size_t passes);\n"
+    "typedef _Bool bj_generated_has(const char *instructions);\n";
 
 /* Where the compiler's target lacks the instruction, a function that has it, asked for at run time. */
 static const char fma_prelude[] =
@@ -40,13 +41,18 @@ static const char fma_prelude[] =
     "defined(__ARM_FEATURE_FMA)\n"
     "#define HAS_FMA 1\n"
     "#define FMA_TARGET\n"
-    "static int is_fma_supported(void) { return 1; }\n"
+    "static int is_fma_supported(bj_generated_has *has) { (void)has; return 1; }\n"
     "#elif (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)\n"
     "#define HAS_FMA 1\n"
     "#define FMA_TARGET __attribute__((target(\"fma\")))\n"
-    "static int is_fma_supported(void) { __builtin_cpu_init(); return __builtin_cpu_supports(\"fma\") != 0; }\n"
+    "static int is_fma_supported(bj_generated_has *has) { (void)has; __builtin_cpu_init(); return "
+    "__builtin_cpu_supports(\"fma\") != 0; }\n"
+    "#elif defined(__arm__) && defined(__ARM_FP) && defined(__GNUC__) && !defined(__clang__)\n"
+    "#define HAS_FMA 1\n"
+    "#define FMA_TARGET __attribute__((target(\"fpu=vfpv4\")))\n"
+    "static int is_fma_supported(bj_generated_has *has) { return has(\"vfpv4\"); }\n"
     "#else\n"
-    "static int is_fma_supported(void) { return 0; }\n"
+    "static int is_fma_supported(bj_generated_has *has) { (void)has; return 0; }\n"
     "#endif\n";
 
 typedef struct {
@@ -62,10 +68,10 @@ typedef struct {
 static const char operand_letters[] = "afdsmn";
 
 static const operation_text operation_texts[] = {
-    {"add", "x = (V)(x + a)", NULL, "x = x + a", "a"},
-    {"sub", "x = (V)(x - a)", NULL, "x = x - a", "a"},
-    {"mul", "x = (V)(1u * x * f)", NULL, "x = x * f", "f"},
-    {"div", "x = (V)(x / d)", NULL, "x = d / x", "d"},
+    {"add", "x = (V)(x + a)", NULL, "x = ADD(x, a)", "a"},
+    {"sub", "x = (V)(x - a)", NULL, "x = SUB(x, a)", "a"},
+    {"mul", "x = (V)(1u * x * f)", NULL, "x = MUL(x, f)", "f"},
+    {"div", "x = (V)(x / d)", NULL, "x = DIV(d, x)", "d"},
     {"mod", "x = (V)(x % d)", NULL, NULL, "d"},
     {"shift", "x = (V)(x << s)", "x = (V)(x >> s)", NULL, "s"},
     {"sqrt", NULL, NULL, "x = ROOT(x)", ""},
@@ -81,9 +87,16 @@ static const operation_text *find_text(const char *operation) {
     return NULL;
 }
 
+/* Not every kind of vectors can be divided. */
+static bool needs_quotients(const bj_codegen_family *unit) {
+    return bj_codegen_uses(unit, "div") || bj_codegen_uses(unit, "sqrt");
+}
+
 /* What the compiler must be able to do for the unit to be compiled; NULL: nothing special. */
 static const char *name_condition(const bj_codegen_family *unit) {
-    return unit->type->lanes > 1 ? "HAS_VECTORS" : bj_codegen_uses(unit, "fma") ? "HAS_FMA" : NULL;
+    if (unit->type->lanes > 1)
+        return needs_quotients(unit) ? "HAS_VECTOR_QUOTIENTS" : "HAS_VECTORS";
+    return bj_codegen_uses(unit, "fma") ? "HAS_FMA" : NULL;
 }
 
 /* What its functions are compiled for. */
@@ -103,13 +116,16 @@ static void end_condition(const bj_codegen_family *unit, FILE *out) {
 }
 
 static void write_supported(const bj_codegen_family *unit, const char *name, FILE *out) {
-    bool is_fma = bj_codegen_uses(unit, "fma");
-    const char *answer = unit->type->lanes > 1
-                             ? (is_fma ? "are_vectors_supported() && is_fma_supported()" : "are_vectors_supported()")
-                         : is_fma ? "is_fma_supported()"
-                                  : "1";
-    fprintf(out, "int bj_generated_%s_supported(void);\nint bj_generated_%s_supported(void) { return %s; }\n", name,
-            name, answer);
+    bool is_fma = bj_codegen_uses(unit, "fma"), is_vector = unit->type->lanes > 1;
+    fprintf(out, "int bj_generated_%s_supported(bj_generated_has *has);\n", name);
+    fprintf(out, "int bj_generated_%s_supported(bj_generated_has *has) {\n", name);
+    if (is_vector && needs_quotients(unit))
+        fputs("#ifndef HAS_VECTOR_QUOTIENTS\n    return (void)has, 0;\n#endif\n", out);
+    fprintf(out, "    return %s%s%s;\n}\n", is_vector ? "are_vectors_supported(has)" : "",
+            is_vector && is_fma ? " && " : "",
+            is_fma      ? "is_fma_supported(has)"
+            : is_vector ? ""
+                        : "(void)has, 1");
 }
 
 /* Signed where it is divided, since that is what int means; unsigned where it may wrap. */
@@ -149,7 +165,7 @@ static void write_operands(const bj_codegen_family *unit, FILE *out) {
         for (size_t i = 0; i < 2 && operations[i] != NULL; i++)
             used = used || strchr(find_text(operations[i])->operands, operand_letters[place]) != NULL;
         if (used)
-            fprintf(out, " V %c = ((const LOOSE *)operands)[%zu]; HIDE(%c);", operand_letters[place], place,
+            fprintf(out, " V %c = GET(operands, %zu); HIDE(%c);", operand_letters[place], place,
                     operand_letters[place]);
     }
     fputs(" (void)operands;\n", out);
@@ -160,9 +176,9 @@ static void write_moves(const bj_codegen_family *unit, unsigned abreast, unsigne
     for (unsigned i = 0; i < abreast * steps; i++) {
         unsigned stream = i % abreast, place = BJ_CODEGEN_ABREAST + i % BJ_CODEGEN_PLACES;
         if (loads)
-            fprintf(out, "        x%u = ((volatile LOOSE *)values)[%u]; HIDE(x%u);\n", stream, place, stream);
+            fprintf(out, "        GET_NOW(x%u, %u);\n", stream, place);
         else
-            fprintf(out, "        ((volatile LOOSE *)values)[%u] = x%u;\n", place, stream);
+            fprintf(out, "        PUT_NOW(%u, x%u);\n", place, stream);
     }
 }
 
@@ -171,7 +187,7 @@ static void write_chain(const bj_codegen_family *unit, const char *name, unsigne
     fprintf(out, "%sstatic void %s_%u_%u(void *values, const void *operands, size_t passes) {\n    OPERANDS\n",
             name_target(unit), name, abreast, steps);
     for (unsigned i = 0; i < abreast; i++)
-        fprintf(out, "    V x%u = ((LOOSE *)values)[%u];\n", i, i);
+        fprintf(out, "    V x%u = GET(values, %u);\n", i, i);
     fputs("    do {\n", out);
     if (bj_codegen_is_memory(unit))
         write_moves(unit, abreast, steps, out);
@@ -179,7 +195,7 @@ static void write_chain(const bj_codegen_family *unit, const char *name, unsigne
         fprintf(out, "%sEVENS ODDS%s", i % 32 == 0 ? "        " : " ", i % 32 == 30 || i + 2 >= steps ? "\n" : "");
     fputs("    } while (--passes > 0);\n", out);
     for (unsigned i = 0; i < abreast; i++)
-        fprintf(out, "    ((LOOSE *)values)[%u] = x%u;\n", i, i);
+        fprintf(out, "    PUT(%u, x%u);\n", i, i);
     fputs("}\n", out);
 }
 
@@ -232,14 +248,16 @@ static void write_live_kernel(const bj_codegen_family *unit, const char *name, u
     unsigned half = variables / 2, sweeps = bj_codegen_count_sweeps(variables);
     fputs("#undef SWEEP\n#define SWEEP", out);
     for (unsigned i = 0; i < variables; i++) {
-        fprintf(out, " p%u += p%u;", i, (i + variables - half) % variables);
+        unsigned other = (i + variables - half) % variables;
         if (unit->type->lanes > 1)
-            fprintf(out, " ((volatile LOOSE *)values)[%u] = p%u;", bj_codegen_place_of(i), i);
+            fprintf(out, " p%u = ADD(p%u, p%u); PUT_NOW(%u, p%u);", i, i, other, bj_codegen_place_of(i), i);
+        else
+            fprintf(out, " p%u += p%u;", i, other);
     }
     fprintf(out, "\n%sstatic void %s_%u(void *values, const void *operands, size_t passes) {\n    (void)operands;\n",
             name_target(unit), name, variables);
     for (unsigned i = 0; i < variables; i++)
-        fprintf(out, "    V p%u = ((LOOSE *)values)[%u];\n", i, i);
+        fprintf(out, "    V p%u = GET(values, %u);\n", i, i);
     /* Or clang may halve vectors of a width that it does not prefer; the loop is not touched by it. */
     if (unit->type->lanes > 1)
         fputs("    HIDE(p0);\n", out);
@@ -248,7 +266,7 @@ static void write_live_kernel(const bj_codegen_family *unit, const char *name, u
         fputs("        SWEEP\n", out);
     fputs("    } while (--passes > 0);\n", out);
     for (unsigned i = 0; i < variables; i++)
-        fprintf(out, "    ((LOOSE *)values)[%u] = p%u;\n", i, i);
+        fprintf(out, "    PUT(%u, p%u);\n", i, i);
     fputs("}\n", out);
 }
 
@@ -275,12 +293,14 @@ static void write_live(const bj_codegen_family *unit, FILE *out) {
 static void write_index(FILE *out) {
     char name[48];
     fputs("typedef struct {\n    const char *name;\n    const bj_generated_kernel *kernels;\n"
-          "    int (*is_supported)(void);\n} bj_generated_family;\n",
+          "    int (*is_supported)(bj_generated_has *has);\n} bj_generated_family;\n",
           out);
     for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
         bj_codegen_family unit = bj_codegen_family_at(i);
         bj_codegen_name_family(&unit, name, sizeof name);
-        fprintf(out, "extern const bj_generated_kernel bj_generated_%s[];\nint bj_generated_%s_supported(void);\n",
+        fprintf(out,
+                "extern const bj_generated_kernel bj_generated_%s[];\nint bj_generated_%s_supported(bj_generated_has "
+                "*has);\n",
                 name, name);
     }
     fputs("extern const bj_generated_family bj_generated_families[];\nconst bj_generated_family "
@@ -313,7 +333,9 @@ void bj_codegen_write_file(const bj_codegen_file *file, FILE *out) {
     }
     if (file->type->lanes > 1)
         bj_codegen_write_vectors(file, out);
-    else if (file->kind == BJ_CODEGEN_CHAINS)
+    else
+        bj_codegen_write_access(out);
+    if (file->type->lanes == 1 && file->kind == BJ_CODEGEN_CHAINS)
         write_type_macros(file->type, out);
     for (size_t i = 0; i < bj_codegen_count_familys(); i++) {
         bj_codegen_family unit = bj_codegen_family_at(i);

@@ -1,31 +1,29 @@
 #include "comm/comm_ranks.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "platform/cpu.h"
+#include "platform/process.h"
 
 /* Names and numbers that a message holds; of the others it says how many there are. */
 enum { NAMES_MOST = 8, TEXT_ROOM = 600 };
 
 void bj_comm_introduce(bj_comm_introduction *mine) {
-    cpu_set_t set;
-    int count = 0;
-    *mine = (bj_comm_introduction){.pid = (long)getpid(), .cpu = -1};
-    struct stat space;
-    if (stat("/proc/self/ns/pid", &space) == 0)
-        mine->pid_space = (uint64_t)space.st_ino;
+    int *cpus = NULL;
+    size_t count = 0;
+    bj_error ignored;
+    *mine = (bj_comm_introduction){.pid = (long)getpid(), .pid_space = bj_platform_read_pid_space(), .cpu = -1};
     if (gethostname(mine->host, sizeof mine->host - 1) != 0)
         snprintf(mine->host, sizeof mine->host, "unknown");
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
+    if (bj_platform_list_cpus(&cpus, &count, &ignored) != BJ_OK)
         return;
-    for (int cpu = 0; cpu < CPU_SETSIZE && cpu < BJ_COMM_CPUS_MOST; cpu++)
-        if (CPU_ISSET(cpu, &set)) {
-            mine->cpus[cpu / 64] |= (uint64_t)1 << cpu % 64;
-            mine->cpu = ++count == 1 ? cpu : -1;
-        }
+    for (size_t i = 0; i < count && cpus[i] < BJ_COMM_CPUS_MOST; i++)
+        mine->cpus[cpus[i] / 64] |= (uint64_t)1 << cpus[i] % 64;
+    mine->cpu = count == 1 && cpus[0] < BJ_COMM_CPUS_MOST ? cpus[0] : -1;
+    free(cpus);
 }
 
 bool bj_comm_share_pids(const bj_comm_introduction *a, const bj_comm_introduction *b) {

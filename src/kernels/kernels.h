@@ -19,9 +19,9 @@ void *bj_kernel_chase(void *start, size_t blocks);
  * and back into it. */
 void bj_kernel_chase_many(void **positions, unsigned chains, size_t blocks);
 
-/* Passes over memory that is aligned to vector_bytes, of bytes that are a multiple of BJ_KERNEL_STREAM_BLOCK. */
+/* Passes over memory that is aligned to 64 bytes, of bytes that are a multiple of BJ_KERNEL_STREAM_BLOCK. */
 typedef struct {
-    size_t vector_bytes;
+    const char *instructions; /* "avx2", "sve"; "plain": the baseline's */
     void (*read)(const void *memory, size_t bytes, size_t passes);
     void (*write)(void *memory, size_t bytes, size_t passes, uint64_t filler);
     void (*copy)(void *target, const void *source, size_t bytes, size_t passes);
@@ -30,7 +30,7 @@ typedef struct {
     void (*copy_past)(void *target, const void *source, size_t bytes, size_t passes);
 } bj_stream_kernels;
 
-/* Eight of the widest vectors. */
+/* Eight vectors of 64 bytes. */
 #define BJ_KERNEL_STREAM_BLOCK 512u
 
 /* The widest that this processor has. */

@@ -100,32 +100,6 @@ uint64_t bj_kernel_read_scattered(const char *from, size_t bytes, size_t line_by
     return sum;
 }
 
-#if defined(__SSE2__)
-#define DROP_LINE(address) __builtin_ia32_clflush(address)
-#define WAIT_FOR_DROPS() __builtin_ia32_mfence()
-#endif
-
-bool bj_kernel_can_drop_lines(void) {
-#ifdef DROP_LINE
-    return true;
-#else
-    return false;
-#endif
-}
-
-void bj_kernel_drop_lines(const char *from, size_t bytes, size_t line_bytes) {
-#ifdef DROP_LINE
-    for (size_t i = 0; i < bytes; i += line_bytes)
-        DROP_LINE(from + i);
-    DROP_LINE(from + bytes - 1);
-    WAIT_FOR_DROPS();
-#else
-    (void)from;
-    (void)bytes;
-    (void)line_bytes;
-#endif
-}
-
 uint64_t bj_kernel_time_chase(void **start, size_t loads, bj_clock clock) {
     void *pointer = start;
     uint64_t begin = bj_platform_read_clock(clock);

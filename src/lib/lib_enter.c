@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "lib/lib.h"
+#include "platform/limits.h"
 
 bj_inside_guest bj_inside_enter(void) {
     bj_inside_guest guest = {.number = errno};
@@ -17,16 +18,13 @@ void bj_inside_leave(bj_inside_guest *guest) {
 }
 
 bool bj_inside_has_stack(size_t bytes) {
-    pthread_attr_t attributes;
-    void *lowest = NULL;
+    uintptr_t low = 0;
     size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    if (!bj_platform_read_stack(&low, &size))
         return true; /* not told: no reason to refuse */
-    bool told = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
-    (void)pthread_attr_destroy(&attributes);
-    uintptr_t here = (uintptr_t)&attributes, low = (uintptr_t)lowest;
+    uintptr_t here = (uintptr_t)&size;
     /* A thread that runs on a stack of its own making is elsewhere. */
-    if (!told || here < low || here - low > size)
+    if (here < low || here - low > size)
         return true;
     return here - low >= bytes;
 }

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/output.h"
 #include "lib/lib.h"
+#include "platform/file_system.h"
+#include "platform/pages.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */
 #define ARENA_BYTES ((size_t)1 << 30)
@@ -226,7 +227,7 @@ static void follow_fork(void) {
 }
 
 static void write_at_exit(void) {
-    const char *pattern = secure_getenv("BLACKJACK_REGIONS");
+    const char *pattern = bj_platform_read_variable("BLACKJACK_REGIONS");
     bool is_root = getpid() == arena->root;
     if (pattern == NULL || pattern[0] == 0)
         return;
@@ -281,11 +282,11 @@ static void measure_costs(bj_region_arena *made) {
 }
 
 static void open_arena(void) {
-    void *memory = MAP_FAILED;
+    void *memory = NULL;
     size_t room = ARENA_BYTES;
-    for (; room >= ARENA_LEAST_BYTES && memory == MAP_FAILED; room /= 2)
-        memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    for (; room >= ARENA_LEAST_BYTES && memory == NULL; room /= 2)
+        memory = bj_platform_map_shared(room);
+    if (memory == NULL)
         return;
     bj_region_arena *made = memory;
     made->room = room * 2; /* the loop has halved it once more */

@@ -1,6 +1,7 @@
 #include "platform/limits.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -160,4 +161,15 @@ uint64_t bj_platform_throttled_count(const char *root) {
     uint64_t sum = 0;
     bj_platform_visit_cgroups(root, "cpu", visit_throttling, &sum);
     return sum;
+}
+
+bool bj_platform_read_stack(uintptr_t *lowest, size_t *bytes) {
+    pthread_attr_t attributes;
+    void *begin = NULL;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    bool told = pthread_attr_getstack(&attributes, &begin, bytes) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    *lowest = (uintptr_t)begin;
+    return told;
 }

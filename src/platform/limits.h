@@ -1,6 +1,8 @@
 /* What this process may use: memory (cgroup v1 and v2, rlimits, physical), cpu quota. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The least of: memory available now, cgroup limit less its current use (page cache that can be dropped does
@@ -14,3 +16,5 @@ double bj_platform_cpu_quota(const char *root);
 /* Times the quotas of this cgroup and its ancestors have throttled so far; 0 when unknown. Only differences
  * between two readings say something about us. */
 uint64_t bj_platform_throttled_count(const char *root);
+/* Where the stack of this thread ends, and its size; false: the system does not tell. */
+bool bj_platform_read_stack(uintptr_t *lowest, size_t *bytes);

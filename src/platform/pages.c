@@ -161,3 +161,8 @@ void bj_platform_unmap_pages(bj_mapping *mapping) {
         munmap(mapping->mapping, mapping->mapping_bytes);
     *mapping = (bj_mapping){0};
 }
+
+void *bj_platform_map_shared(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}

@@ -21,3 +21,5 @@ size_t bj_platform_huge_bytes(void);
  * must show none. BJ_ERR_RESOURCE when there is no memory. */
 bj_status bj_platform_map_pages(size_t bytes, bool huge, bj_mapping *mapping, bj_error *error) BJ_WARN_UNUSED;
 void bj_platform_unmap_pages(bj_mapping *mapping);
+/* Zeroes that processes which fork later share, of which only what is touched takes memory; NULL: there is no room. */
+void *bj_platform_map_shared(size_t bytes);

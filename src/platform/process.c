@@ -18,6 +18,7 @@
 #endif
 
 #include "platform/clock.h"
+#include "platform/file_system.h"
 #include "platform/guardian.h"
 
 enum { POLL_MS = 20, NOT_STARTED = 127 };
@@ -235,7 +236,7 @@ bj_status bj_platform_run_processes(bj_process *processes, size_t count, const b
 }
 
 bj_status bj_platform_make_folder(char **path, bj_error *error) {
-    const char *parent = secure_getenv("TMPDIR");
+    const char *parent = bj_platform_read_variable("TMPDIR");
     if (parent == NULL || parent[0] == '\0')
         parent = "/tmp";
     /* Whole: as a word of a compiler's command line "-folder/file.c" would be an option. */
@@ -281,4 +282,9 @@ bj_status bj_platform_find_own_folder(char **path, bj_error *error) {
     char *slash = strrchr(program, '/');
     *path = slash != NULL ? strndup(program, (size_t)(slash - program)) : NULL;
     return *path != NULL ? BJ_OK : bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
+}
+
+uint64_t bj_platform_read_pid_space(void) {
+    struct stat space;
+    return stat("/proc/self/ns/pid", &space) == 0 ? (uint64_t)space.st_ino : 0;
 }

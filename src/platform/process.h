@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -45,3 +46,6 @@ bj_status bj_platform_make_folder(char **path, bj_error *error) BJ_WARN_UNUSED;
 void bj_platform_remove_folder(const char *path);
 /* The folder of the program that this process runs, as it was started; *path is the caller's to free. */
 bj_status bj_platform_find_own_folder(char **path, bj_error *error) BJ_WARN_UNUSED;
+/* A number of the space that process numbers are counted in, the same for all in it on one host; 0: the system does not
+ * tell. */
+uint64_t bj_platform_read_pid_space(void);

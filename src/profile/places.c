@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bj_build.h"
+#include "platform/file_system.h"
 
 static const char below_data[] = "blackjackbench/profile.json";
 
@@ -19,7 +19,7 @@ static bj_status fail_memory(bj_error *error) {
 
 /* NULL: not set, or not to be trusted. */
 static const char *read_given(void) {
-    const char *given = secure_getenv("BLACKJACK_PROFILE");
+    const char *given = bj_platform_read_variable("BLACKJACK_PROFILE");
     if (given != NULL && strcmp(given, "-") == 0)
         return "./-"; /* a file of that name, not a stream */
     return given != NULL && given[0] != '\0' ? given : NULL;
@@ -33,7 +33,7 @@ static bool is_absolute(const char *folder) {
 /* NULL: this user has no such place, or there is no memory. */
 static char *name_user_place(void) {
     char *path = NULL;
-    const char *data = secure_getenv("XDG_DATA_HOME"), *home = secure_getenv("HOME");
+    const char *data = bj_platform_read_variable("XDG_DATA_HOME"), *home = bj_platform_read_variable("HOME");
     int length = -1;
     if (is_absolute(data))
         length = asprintf(&path, "%s/%s", data, below_data);
@@ -55,7 +55,7 @@ static bool is_readable(const char *path) {
 bj_status bj_profile_find_default(char **path, bj_error *error) {
     const char *given = read_given(), *found = NULL;
     char *user = name_user_place();
-    bool trusts_folder = getauxval(AT_SECURE) == 0;
+    bool trusts_folder = bj_platform_is_trusted();
     /* A profile that is named is the one, even if it cannot be opened. */
     if (given != NULL)
         found = given;

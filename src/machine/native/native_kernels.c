@@ -12,6 +12,7 @@
 #include "machine/native/native_machine.h"
 #include "machine/native/native_threads.h"
 #include "platform/clock.h"
+#include "platform/processor.h"
 
 _Static_assert(BJ_CODEGEN_ABREAST == BJ_CHAIN_ABREAST_MAX, "the seam asks for as many streams as are generated");
 _Static_assert(BJ_CODEGEN_SPARSE == BJ_CHAIN_SPARSE, "and of vectors for those that are");
@@ -92,7 +93,7 @@ static bj_status find_supported(const bj_native_kernels *kernels, size_t *number
         bj_codegen_name_family(&unit, name, sizeof name);
         if (table->name == NULL || strcmp(table->name, name) != 0)
             return bj_base_set_error(error, BJ_ERR_FAILED, "the kernels of %s are not where they should be", name);
-        if (table->is_supported())
+        if (table->is_supported(bj_platform_has_instructions))
             return BJ_OK;
     }
     return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "this processor has no instruction for %s", name);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/child.h"
+
 static const double ABORT_S = 2;
 /* A launcher on a busy machine reads within this. */
 static const double READ_LIMIT_S = 3;
@@ -55,31 +57,13 @@ void bj_comm_let_launcher_read(void) {
     pause_s(PASS_ON_S);
 }
 
-/* The name and the parent of a process, by the system's list. */
-static bool look_up(pid_t process, char *name, size_t room, pid_t *parent) {
-    char path[40], text[256], *begin, *end;
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
-    FILE *file = fopen(path, "re");
-    bool is_read = file != NULL && fgets(text, sizeof text, file) != NULL;
-    if (file != NULL)
-        fclose(file);
-    begin = is_read ? strchr(text, '(') : NULL;
-    end = is_read ? strrchr(text, ')') : NULL;
-    if (begin == NULL || end == NULL || strlen(end) < 5)
-        return false;
-    *end = '\0';
-    snprintf(name, room, "%s", begin + 1);
-    *parent = (pid_t)strtol(end + 4, NULL, 10); /* after ") S " */
-    return true;
-}
-
 static pid_t find_launcher(void) {
     static const char *const beginnings[] = {"mpirun", "mpiexec", "orterun", "prterun"};
     pid_t process = getppid();
     for (unsigned i = 0; i < ANCESTORS_MOST && process > 1; i++) {
         char name[64];
         pid_t parent;
-        if (!look_up(process, name, sizeof name, &parent))
+        if (!bj_platform_look_up_process(process, name, sizeof name, &parent))
             break;
         for (size_t k = 0; k < sizeof beginnings / sizeof beginnings[0]; k++)
             if (strncmp(name, beginnings[k], strlen(beginnings[k])) == 0)

@@ -66,7 +66,7 @@ def draw_machine(number):
               {"level": 2, "size": l2, "line": 64, "ways": 8 if l2 % 1310720 else 20, "latency": draw.randint(11, 18),
                "shared_by": cluster, "mapped": "physical", "policy": policy, "index": hashed}]
     if draw.random() < 0.8:
-        caches.append({"level": 3, "size": draw.choice([4, 6, 8, 12, 16]) << 20, "line": 64, "ways": 16,
+        caches.append({"level": 3, "size": draw.choice([3, 4, 6, 8]) << 20, "line": 64, "ways": 16,
                        "latency": draw.randint(35, 60), "shared_by": chip, "mapped": "physical",
                        "policy": draw.choice(["neither", "neither", "exclusive"]), "index": draw.choice(["plain", "hashed"])})
     ns, exchange = draw.uniform(5, 12), {}

@@ -13,9 +13,9 @@ from pathlib import Path
 
 # room: what its files may include with quotes besides their own room. A name that ends in "/" is a whole room.
 MAY_INCLUDE = {
-    # That one header includes nothing of ours.
-    "base": ["platform/file_system.h"],
-    "platform": ["base/"],
+    "platform/system": [],
+    "base": ["platform/system/"],
+    "platform": ["base/", "platform/system/"],
     "kernels": ["base/", "platform/"],
     "codegen": ["base/"],
     "codegen/tool": ["codegen/"],
@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "machine/sim": ["base/", "machine/"],
     "data": ["base/"],
     "stats": ["base/", "data/"],
-    "profile": ["base/", "data/", "platform/file_system.h", "bj_build.h"],
+    "profile": ["base/", "data/", "platform/system/", "bj_build.h"],
     "probes": ["base/", "data/", "machine/machine.h"],
     "probes/kit": ["base/", "data/", "stats/", "machine/machine.h", "machine/walk_order.h", "probes/probe.h"],
     # One probe's folder; what another probe keeps there is none of its business.
@@ -42,7 +42,7 @@ MAY_INCLUDE = {
               "probes/kit/estimate.h"],
     "tune": ["base/", "platform/", "data/", "timer/", "kernels/timed_calls.h"],
     "diagnose": ["base/", "data/", "stats/", "profile/", "machine/machine.h", "probes/kit/estimate.h"],
-    "lib": ["base/", "data/", "platform/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/", "bj_build.h",
+    "lib": ["base/", "data/", "platform/", "platform/system/", "machine/machine.h", "probes/probe.h", "profile/", "runner/", "timer/", "tune/", "bj_build.h",
             "blackjack/blackjack.h", "blackjack/kernel.h", "blackjack/regions.h"],
     # The program over MPI: it stands on the seam and the runner, and speaks with the command line's means.
     "comm": ["base/", "data/", "platform/", "machine/", "profile/", "probes/probe.h", "runner/", "cli/", "bj_build.h"],
@@ -73,7 +73,7 @@ PRINT_OR_EXIT = re.compile(
     r"|(?P<put>fputs|fputc|putc)\s*\([^;]*\bstderr\b)")
 
 # Rooms that may ask the preprocessor which system or processor this is.
-MAY_ASK_SYSTEM = ["platform", "kernels"]
+MAY_ASK_SYSTEM = ["platform", "platform/system", "kernels"]
 SYSTEM_MACRO = re.compile(
     r"\b(?:__linux__|__linux|linux|__unix__|__APPLE__|__MACH__|_WIN32|_WIN64|__CYGWIN__|__ANDROID__"
     r"|__(?:Free|Net|Open)BSD__|__DragonFly__|__sun|__GLIBC__"
@@ -83,7 +83,7 @@ SYSTEM_MACRO = re.compile(
 
 # What one system has and others lack: headers, calls and constants, and files that the system makes up. Only the
 # platform room may speak of them, so that docs/porting.md's table is whole. <sched.h> is POSIX's, what pins is not.
-MAY_KNOW_SYSTEM = ["platform"]
+MAY_KNOW_SYSTEM = ["platform", "platform/system"]
 SYSTEM_ONLY_HEADERS = re.compile(
     r"(?:linux|asm|bits)/|sys/(?:prctl|auxv|syscall|epoll|eventfd|inotify|signalfd|timerfd|personality|random|sendfile"
     r"|sysinfo|sysmacros|vfs|mount|quota|xattr|sysctl|event|cpuset|rtprio|procctl|thr|jail|user|param)\.h$"

@@ -15,7 +15,7 @@
 
 #include "base/file.h"
 #include "base/place.h"
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 
 enum { MAX_TRIES = 100, PREFIX_ROOM = 40, TEMPORARY_ROOM = 96 };
 

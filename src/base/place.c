@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 
 /* As many hops as the kernel follows before it says ELOOP. */
 enum { MAX_LINKS = 40 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 
 static bool make_room(bj_text_stream *stream, size_t more) {
     if (stream->room - stream->length > more)

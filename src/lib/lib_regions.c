@@ -12,7 +12,7 @@
 
 #include "base/output.h"
 #include "lib/lib.h"
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 #include "platform/pages.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */

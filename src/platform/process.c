@@ -18,7 +18,7 @@
 #endif
 
 #include "platform/clock.h"
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 #include "platform/guardian.h"
 
 enum { POLL_MS = 20, NOT_STARTED = 127 };

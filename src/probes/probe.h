@@ -71,6 +71,7 @@ typedef struct {
     const char *const *methods;               /* names that --method takes, default first, NULL-terminated */
     const char *paper_method, *servet_method; /* those of them that `paper` (2012) and `servet` stand for; NULL: none */
     unsigned requires_cpus;                   /* 0: one will do */
+    bool compares_cpus;                       /* answers hold for where the cpus are; a hypervisor may move them */
     bool on_request;                          /* runs only where it is named: most machines have nothing for it */
     bool uses_compiler;                       /* it measures generated kernels, which --cc has another compiler build */
     double cost_s[BJ_EFFORT_COUNT];           /* rough; of two cpus where several are compared */

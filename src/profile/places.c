@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bj_build.h"
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 
 static const char below_data[] = "blackjackbench/profile.json";
 

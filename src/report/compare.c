@@ -18,6 +18,7 @@ typedef struct {
     bj_find_tolerance find_tolerance;
     bj_comparison *comparison;
     bj_level_match matches[FAMILIES_MOST];
+    bool may_have_moved; /* virtual cpus may be elsewhere in one of the two */
     bj_error *error;
 } comparing;
 
@@ -70,9 +71,11 @@ static double find_freedom(const bj_compared *side, const bj_answer *answer) {
 /* Whether it counts is decided when all have been compared. */
 static bj_status compare_numbers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bj_comparison *comparison = comparing->comparison;
-    bj_judgement judgement =
-        bj_report_judge((bj_judged){a, find_freedom(&comparison->a, a)},
-                        (bj_judged){b, find_freedom(&comparison->b, b)}, find_tolerance(comparing, key));
+    bj_tolerance tolerance = find_tolerance(comparing, key);
+    bj_judgement judgement = bj_report_judge((bj_judged){a, find_freedom(&comparison->a, a)},
+                                             (bj_judged){b, find_freedom(&comparison->b, b)}, tolerance);
+    if (tolerance.compares_cpus && comparing->may_have_moved)
+        judgement.sure_enough = false;
     comparison->compared++;
     comparison->countable += judgement.sure_enough;
     if (!judgement.beyond || !(judgement.p <= BJ_WORTH_MENTIONING))
@@ -107,7 +110,8 @@ static bj_status compare_layers(comparing *comparing, const char *key, const bj_
     return add(comparing, &difference);
 }
 
-/* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. */
+/* Which cpus belong together; numbers in the nodes of a tree vary and are not looked at. Groups are right or wrong, so
+ * that only `high` counts, as of such numbers. */
 static bj_status compare_structures(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bool same;
     if (strcmp(key, "comm.layers") == 0)
@@ -119,7 +123,8 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
     if (same)
         return BJ_OK;
     bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_LEVEL);
-    difference.certain = is_certain(a, b);
+    difference.certain = is_certain(a, b) && lesser(a, b) == BJ_CONFIDENCE_HIGH &&
+                         !(comparing->may_have_moved && find_tolerance(comparing, key).compares_cpus);
     return add(comparing, &difference);
 }
 
@@ -322,10 +327,19 @@ static bj_status compare_sides(comparing *comparing) {
     return BJ_OK;
 }
 
+/* One run of a virtual machine, or few: what is between its cpus is that of where the hypervisor had them. A set of
+ * many has seen them move, or they do not. */
+static bool are_cpus_loose(bj_profile_set set) {
+    return set.items[0].environment.virtualised == 1 && set.count < BJ_SET_TELLS_SPREAD;
+}
+
 bj_status bj_report_compare(bj_profile_set a, bj_profile_set b, bj_find_tolerance find_tolerance,
                             bj_comparison *comparison, bj_error *error) {
     *comparison = (bj_comparison){0};
-    comparing comparing = {.find_tolerance = find_tolerance, .comparison = comparison, .error = error};
+    comparing comparing = {.find_tolerance = find_tolerance,
+                           .comparison = comparison,
+                           .may_have_moved = are_cpus_loose(a) || are_cpus_loose(b),
+                           .error = error};
     bj_status status = bj_report_gather(a, &comparison->a, error);
     if (status == BJ_OK)
         status = bj_report_gather(b, &comparison->b, error);

@@ -15,6 +15,7 @@
  * is more. All zero: nobody knows the key. */
 typedef struct {
     double share, least;
+    bool compares_cpus; /* holds for where several cpus are, which a hypervisor may change */
 } bj_tolerance;
 /* Of the key in the profile. The descriptors of the probes have it, which this room does not see. */
 typedef bj_tolerance (*bj_find_tolerance)(const char *key);

@@ -70,8 +70,12 @@ static void round_numbers(const bj_curves *samples, bj_answer *answer) {
     answer->has_p = answer->has_p && answer->p >= 0 && answer->p <= 1;
 }
 
-/* The part of a key that names a level, "cache.L2." of "cache.L2.read_gbs"; 0: it names none. */
+/* The part of a key that names a level, "cache.L2." of "cache.L2.read_gbs"; 0: it names none. Memory is the level behind
+ * the last cache: who took a cache for it has measured that cache's rate. */
 static size_t measure_level_part(const char *key) {
+    static const char memory[] = "memory.";
+    if (strncmp(key, memory, strlen(memory)) == 0)
+        return strlen(memory);
     const char *at = strstr(key, ".L");
     size_t digits = at != NULL ? strspn(at + 2, "0123456789") : 0;
     return digits > 0 && at[2 + digits] == '.' ? (size_t)(at - key) + 3 + digits : 0;

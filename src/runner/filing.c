@@ -43,7 +43,15 @@ bj_status bj_runner_fill_answers(const bj_probe *probe, bj_answer_status status,
     return BJ_OK;
 }
 
+/* A hypervisor may move virtual cpus, to one chip or to two: what is between them is sure for this run alone. */
+static void cap_by_hypervisor(const bj_profile *profile, const bj_probe *probe, bj_answers *answers) {
+    for (size_t i = 0; probe->compares_cpus && profile->environment.virtualised == 1 && i < answers->count; i++)
+        if (answers->items[i].confidence > BJ_CONFIDENCE_MEDIUM)
+            answers->items[i].confidence = BJ_CONFIDENCE_MEDIUM;
+}
+
 bj_status bj_runner_file_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers, bj_error *error) {
+    cap_by_hypervisor(profile, probe, answers);
     bj_answers *old = &profile->answers;
     size_t room = old->count + answers->count + 1, count = 0;
     bj_answer *items = malloc(room * sizeof *items);

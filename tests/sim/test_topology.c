@@ -346,6 +346,63 @@ static void test_one_and_two_cpus(void **state) {
     close_machine(machine);
 }
 
+/* What is said of two cpus whose turns take so long, round by round. */
+static bj_answers answer_rounds(const double *ns, size_t count) {
+    bj_curves samples = {0};
+    bj_answers earlier = {0}, answers = {0};
+    bj_error error = {""};
+    bj_curve *yardstick, *pair;
+    assert_int_equal(bj_data_add_curve(&samples, "topology.yardstick", "topology", &yardstick, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(yardstick, "compared", 1, &error), BJ_OK);
+    for (size_t r = 0; r < count; r++)
+        for (int cpu = 0; cpu < 2; cpu++)
+            assert_int_equal(bj_data_record_sample(yardstick, cpu, r, 0.3, &error), BJ_OK);
+    assert_int_equal(bj_data_add_curve(&samples, "topology.pairs.0", "topology", &pair, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_text(pair, "part", "pairs", &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(pair, "cpu", 0, &error), BJ_OK);
+    assert_int_equal(bj_data_set_attribute_number(pair, "block_bytes", 64, &error), BJ_OK);
+    for (size_t r = 0; r < count; r++)
+        assert_int_equal(bj_data_record_sample(pair, 1, r, ns[r], &error), BJ_OK);
+    bj_analyse_request analysing = {.earlier = &earlier, .seed = SEED};
+    if (bj_probe_find("topology")->analyse(&samples, &analysing, &answers, &error) != BJ_OK)
+        fail_msg("%s", error.text);
+    bj_data_free_curves(&samples);
+    return answers;
+}
+
+static void test_rounds_that_differ(void **state) {
+    (void)state;
+    static const double steady[] = {72, 73, 72, 74, 72, 73, 73, 72, 72, 73, 74};
+    static const double pinned_away[] = {72, 73, 72, 1804, 72, 73, 73, 72, 72, 73, 74};
+    static const double moved[] = {118, 348, 532, 518, 478, 120, 119, 350, 348};
+    static const struct {
+        const double *ns;
+        size_t count;
+        bj_answer_status status;
+        bj_confidence most;
+        const char *spread;
+    } cases[] = {
+        {steady, 11, BJ_ANSWER_OK, BJ_CONFIDENCE_HIGH, "\"spread_ns\": [36, 37]"},
+        {pinned_away, 11, BJ_ANSWER_UNSTABLE, BJ_CONFIDENCE_MEDIUM, "\"spread_ns\": [36, 902]"},
+        {moved, 9, BJ_ANSWER_UNSTABLE, BJ_CONFIDENCE_LOW, "\"spread_ns\": [59, 266]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bj_answers answers = answer_rounds(cases[i].ns, cases[i].count);
+        static const char *const keys[] = {"topology.tree", "topology.pairs"};
+        for (size_t k = 0; k < 2; k++) {
+            const bj_answer *answer = bj_data_find_answer(&answers, keys[k]);
+            assert_int_equal(answer->status, cases[i].status);
+            assert_true(answer->confidence <= cases[i].most);
+            assert_true((answer->reason[0] != '\0') == (answer->status != BJ_ANSWER_OK));
+        }
+        const bj_answer *tree = bj_data_find_answer(&answers, "topology.tree");
+        assert_non_null(strstr(tree->structured, cases[i].spread));
+        if (i == 0)
+            assert_int_equal(tree->confidence, BJ_CONFIDENCE_HIGH);
+        bj_data_free_answers(&answers);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gainestown),          cmocka_unit_test(test_dunnington),
@@ -353,6 +410,7 @@ int main(void) {
         cmocka_unit_test(test_large_mesh),          cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_large_block_decides), cmocka_unit_test(test_many_shuffled),
         cmocka_unit_test(test_four_threads),        cmocka_unit_test(test_one_and_two_cpus),
+        cmocka_unit_test(test_rounds_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static void put_gaps(fixture *made, const part *parts, size_t part_count, size_t
 }
 
 static const bj_answer *analyse_slot(fixture *made, const char *method, bool from_table) {
-    bj_analyse_request request = {.method = method, .seed = 1, .from_table = from_table};
+    bj_analyse_request request = {.method = method, .seed = 1, .from_table = from_table, .earlier = &made->answers};
     bj_error error = {""};
     assert_int_equal(bj_slot_analyse(&made->samples, &request, &made->answers, &error), BJ_OK);
     const bj_answer *answer = bj_data_find_answer(&made->answers, "scheduler.slot_ms");
@@ -217,6 +217,33 @@ static void test_throttled_slot(void **state) {
         assert_true(answer->value > 4 && answer->value < 4.1);
         assert_int_equal(answer->status, stopped == ROUNDS ? BJ_ANSWER_UNSTABLE : BJ_ANSWER_OK);
         assert_true(stopped < ROUNDS || strstr(answer->reason, "throttled") != NULL);
+        close_fixture(&made);
+    }
+}
+
+/* As sure as the number of cpus that it was measured on: of the kinds of work with the most contexts, the surest. */
+static void test_slot_of_unsure_contexts(void **state) {
+    (void)state;
+    static const struct {
+        double contexts[2];
+        bj_confidence confidence[2], slot;
+    } cases[] = {{{1, 1}, {BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_LOW}, BJ_CONFIDENCE_LOW},
+                 {{2, 2}, {BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_MEDIUM}, BJ_CONFIDENCE_MEDIUM},
+                 {{1, 2}, {BJ_CONFIDENCE_MEDIUM, BJ_CONFIDENCE_HIGH}, BJ_CONFIDENCE_HIGH},
+                 {{1, 2}, {BJ_CONFIDENCE_HIGH, BJ_CONFIDENCE_LOW}, BJ_CONFIDENCE_LOW}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fixture made;
+        open_fixture(&made);
+        put_gaps(&made, seen, SEEN_COUNT, ROUNDS);
+        for (size_t k = 0; k < 2; k++) {
+            bj_answer *answer;
+            assert_int_equal(
+                bj_data_put_answer(&made.answers, k == 0 ? "contexts.int" : "contexts.fp", "count", &answer, NULL),
+                BJ_OK);
+            answer->value = cases[i].contexts[k];
+            answer->confidence = cases[i].confidence[k];
+        }
+        assert_int_equal(analyse_slot(&made, NULL, false)->confidence, cases[i].slot);
         close_fixture(&made);
     }
 }
@@ -361,6 +388,7 @@ int main(void) {
         cmocka_unit_test_setup(test_slot, seed_scatter),
         cmocka_unit_test_setup(test_throttled_slot, seed_scatter),
         cmocka_unit_test_setup(test_unsure_slot, seed_scatter),
+        cmocka_unit_test_setup(test_slot_of_unsure_contexts, seed_scatter),
         cmocka_unit_test(test_others_use_the_cpus),
         cmocka_unit_test(test_measuring_contexts),
         cmocka_unit_test(test_late_rounds_of_many_contexts),

@@ -205,12 +205,27 @@ static void overlapping_patterns_delete_no_answers(void **state) {
     assert_true(bj_data_find_answer(&profile.answers, "beta.double")->value == 65536);
 }
 
+/* Virtual cpus may be moved: what is between them is sure for this run alone. */
+static void virtual_cpus_are_medium_at_most(void **state) {
+    (void)state;
+    bj_probe comparing = gamma_probe;
+    for (int i = 0; i < 4; i++) {
+        bj_answers answers = {0};
+        comparing.compares_cpus = i & 1;
+        profile.environment.virtualised = i >> 1;
+        assert_int_equal(put(&answers, "gamma.x", "count", 3, &error), BJ_OK);
+        assert_int_equal(bj_runner_file_answers(&profile, &comparing, &answers, &error), BJ_OK);
+        assert_int_equal(answer("gamma.x")->confidence, i == 3 ? BJ_CONFIDENCE_MEDIUM : BJ_CONFIDENCE_HIGH);
+    }
+}
+
 static bj_status analyse_rates(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) {
     (void)samples;
     (void)request;
-    bj_status status = put(answers, "alpha.L1.rate", "count", 3, error);
-    return status == BJ_OK ? put(answers, "alpha.L11.rate", "count", 3, error) : status;
+    BJ_TRY(put(answers, "alpha.L1.rate", "count", 3, error));
+    BJ_TRY(put(answers, "memory.rate", "count", 3, error));
+    return put(answers, "alpha.L11.rate", "count", 3, error);
 }
 
 /* What is said of a level is no surer than the level: here by an answer of alpha that is low, and gamma's about it. */
@@ -224,7 +239,9 @@ static void answers_are_no_surer_than_their_level(void **state) {
     strcpy(level->probe, "alpha");
     level->confidence = BJ_CONFIDENCE_LOW;
     const bj_analyse_request request = {.earlier = &earlier, .seed = 1};
-    static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, "", .tolerance = 0.1}, {0}};
+    static const bj_probe_key keys[] = {{"alpha.L<n>.rate", "count", 0, 10, "", .tolerance = 0.1},
+                                        {"memory.rate", "count", 0, 10, "", .tolerance = 0.1},
+                                        {0}};
     bj_probe prober = gamma_probe;
     prober.provides = keys;
     prober.analyse = analyse_rates;
@@ -232,6 +249,7 @@ static void answers_are_no_surer_than_their_level(void **state) {
     assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_LOW);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L11.rate")->confidence, BJ_CONFIDENCE_HIGH);
+    assert_int_equal(bj_data_find_answer(&answers, "memory.rate")->confidence, BJ_CONFIDENCE_HIGH);
     /* The surest answer about the level counts. */
     assert_int_equal(bj_data_put_answer(&earlier, "alpha.L1.size", "bytes", &level, &error), BJ_OK);
     level->value = 1;
@@ -239,6 +257,13 @@ static void answers_are_no_surer_than_their_level(void **state) {
     level->confidence = BJ_CONFIDENCE_MEDIUM;
     assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
     assert_int_equal(bj_data_find_answer(&answers, "alpha.L1.rate")->confidence, BJ_CONFIDENCE_MEDIUM);
+    /* Memory is a level, too. */
+    assert_int_equal(bj_data_put_answer(&earlier, "memory.latency_ns", "ns", &level, &error), BJ_OK);
+    level->value = 1;
+    strcpy(level->probe, "alpha");
+    level->confidence = BJ_CONFIDENCE_MEDIUM;
+    assert_int_equal(bj_runner_analyse_probe(&prober, &samples, &request, &answers, &error), BJ_OK);
+    assert_int_equal(bj_data_find_answer(&answers, "memory.rate")->confidence, BJ_CONFIDENCE_MEDIUM);
     /* A probe that is not needed rests on this one: its doubts do not come back. */
     strcpy(earlier.items[0].probe, "beta");
     strcpy(earlier.items[1].probe, "beta");
@@ -340,6 +365,7 @@ int main(void) {
         TEST(costs_add_up_and_memory_does_not),
         TEST(a_run_answers_everything),
         TEST(answers_are_no_surer_than_their_level),
+        TEST(virtual_cpus_are_medium_at_most),
         TEST(no_high_beside_a_wide_interval),
         TEST(every_number_promises_something),
         TEST(overlapping_patterns_delete_no_answers),

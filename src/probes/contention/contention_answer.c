@@ -112,6 +112,13 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
     bj_contention found;
     double support = 0;
     BJ_TRY(bj_contention_find_levels(read, NULL, 0, a->is_servet, &found, error));
+    double gap = bj_contention_find_gap(read);
+    if (found.count == 0 && gap > BLIND_GAP) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "rounds differ so much that a fall of %.0f%% would not be seen",
+                      100 * gap);
+        bj_data_cite_curve(answer, CONTENTION_ALONE);
+        return BJ_OK;
+    }
     bj_status status = count_support(a, &found, &support, error);
     if (status == BJ_OK)
         status = fill_levels(a, &found, answer, error);
@@ -120,11 +127,9 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
     if (read->rounds < 2 || a->is_servet || !has_all(a) || found.hides_groups)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
-    double gap = bj_contention_find_gap(read);
-    if (found.count == 0 && gap > BLIND_GAP) {
-        answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
-        bj_kit_call_unstable(answer, "rounds differ so much that a fall of %.0f%% would not be seen", 100 * gap);
-    } else if (support < BJ_SUPPORT_MEDIUM)
+    if (found.count == 0 && gap > TOLERANCE)
+        answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
+    if (support < BJ_SUPPORT_MEDIUM)
         bj_kit_call_unstable(answer, "%.0f of 100 resamples of the rounds give these levels", 100 * support);
     bj_data_cite_curve(answer, CONTENTION_ALONE);
     bj_contention_free_levels(&found);

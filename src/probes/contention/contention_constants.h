@@ -9,8 +9,8 @@
 #define NOISE_SIGMAS 5.0
 /* Standard error of a median, in standard deviations over the root of the number of samples: of normal noise. */
 #define MEDIAN_ERROR 1.2533
-/* Where a fall of a quarter would go unseen, "nobody collides" says little. 20% off: it is said a little sooner or
- * later. */
+/* Where a fall of a quarter would go unseen, that none was seen says nothing. 20% off: an answer is refused a little
+ * sooner or later. */
 #define BLIND_GAP 0.25
 /* Rates are sorted into bins of this width first: far below LEAST_GAP, and few. */
 #define BIN 0.002

@@ -92,6 +92,7 @@ const bj_probe bj_probe_contention = {
     .name = "contention",
     .question = "Which cpus collide on their way to memory, and what does one get when all work?",
     .revision = 1,
+    .compares_cpus = true,
     .provides =
         (const bj_probe_key[]){
             {"memory.contention", "GB/s", 0, 0,

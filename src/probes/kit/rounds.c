@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "probes/kit/together.h"
 #include "probes/kit/walks.h"
 #include "stats/bootstrap.h"
 
@@ -16,6 +17,7 @@ void bj_kit_open_rounds(bj_rounds *rounds, const bj_measure_request *request, co
 
 void bj_kit_close_rounds(bj_rounds *rounds) {
     bj_kit_close_arena(rounds);
+    bj_kit_free_orders(rounds);
     free(rounds->places);
     rounds->places = NULL;
     rounds->places_room = 0;

@@ -22,13 +22,14 @@ typedef struct {
     bj_arena *arena;
     uint32_t *places; /* scratch of the walk being built */
     size_t places_room;
-    unsigned repetitions; /* of each walk, more of small ones; the least of them is the sample */
+    unsigned repetitions;          /* of each walk, more of small ones; the least of them is the sample */
+    struct bj_kept_orders *orders; /* of walks at once, see together.h; NULL: none yet */
 } bj_rounds;
 
 /* `purpose` keeps the random streams of probes, and of parts of one, apart. */
 void bj_kit_open_rounds(bj_rounds *rounds, const bj_measure_request *request, const char *probe, bj_curves *samples,
                         uint64_t purpose);
-/* Closes the arena and frees the places. */
+/* Closes the arena and frees the places and orders. */
 void bj_kit_close_rounds(bj_rounds *rounds);
 
 typedef struct {

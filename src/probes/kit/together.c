@@ -4,8 +4,17 @@
 
 #include "stats/quantile.h"
 
-/* Orders that walkers take in turn: that two visit alike is no trouble, since their frames differ. */
+/* Orders that walkers take in turn: that two visit alike is no trouble, since their frames differ. For the same reason
+ * experiments of a round that walk alike take the same ones: to draw them anew costs a large walk more than a lap. */
 #define ORDERS 4u
+
+struct bj_kept_orders {
+    bj_walk_order order;
+    size_t bytes, grain_bytes, round;
+    size_t drawn; /* of the places */
+    size_t place_count;
+    uint32_t *places[ORDERS];
+};
 /* Of what the probe may use, by arenas; the rest is for orders, and the machine's copies of them. */
 #define OF_MEMORY 0.8
 
@@ -51,8 +60,6 @@ typedef struct {
     const bj_party *party;
     bj_arena **arenas; /* of the walkers, then of the streamers */
     size_t arena_count;
-    uint32_t *places[ORDERS];
-    size_t place_count;
     bj_walk *walks;
     bj_stream *streams;
     double *ns, *gbs;
@@ -74,20 +81,44 @@ static bj_status open_arena(gathering *all, const bj_partaker *who, bj_error *er
     return status;
 }
 
-/* The order for the i-th walker. */
-static bj_status find_order(gathering *all, size_t i, size_t *found, bj_error *error) {
-    const bj_party *party = all->party;
-    *found = i % ORDERS;
-    if (i >= ORDERS)
-        return BJ_OK;
-    bj_walk_shape shape = {.bytes = party->walkers[i].bytes,
+static void drop_orders(struct bj_kept_orders *orders) {
+    for (size_t i = 0; i < orders->drawn; i++)
+        free(orders->places[i]);
+    *orders = (struct bj_kept_orders){0};
+}
+
+void bj_kit_free_orders(bj_rounds *rounds) {
+    if (rounds->orders != NULL)
+        drop_orders(rounds->orders);
+    free(rounds->orders);
+    rounds->orders = NULL;
+}
+
+/* As many orders as these walkers need; what is kept stays where it fits. */
+static bj_status draw_orders(bj_rounds *rounds, const bj_party *party, bj_error *error) {
+    bj_walk_shape shape = {.bytes = party->walkers[0].bytes,
                            .grain_bytes = party->grain_bytes,
-                           .page_bytes = all->rounds->request->machine->facts.page_bytes};
-    all->place_count = bj_machine_count_places(party->order, &shape);
-    all->places[i] = malloc(all->place_count * sizeof(uint32_t) + 1);
-    if (all->places[i] == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", all->place_count);
-    bj_machine_order_places(party->order, &shape, &all->rounds->random, all->places[i]);
+                           .page_bytes = rounds->request->machine->facts.page_bytes};
+    if (rounds->orders == NULL)
+        rounds->orders = calloc(1, sizeof *rounds->orders);
+    struct bj_kept_orders *kept = rounds->orders;
+    if (kept == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for orders of walks");
+    if (kept->order != party->order || kept->bytes != shape.bytes || kept->grain_bytes != shape.grain_bytes ||
+        kept->round != rounds->round)
+        drop_orders(kept);
+    kept->order = party->order;
+    kept->bytes = shape.bytes;
+    kept->grain_bytes = shape.grain_bytes;
+    kept->round = rounds->round;
+    kept->place_count = bj_machine_count_places(party->order, &shape);
+    for (; kept->drawn < ORDERS && kept->drawn < party->walk_count; kept->drawn++) {
+        uint32_t *places = malloc(kept->place_count * sizeof *places + 1);
+        if (places == NULL)
+            return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a walk of %zu places", kept->place_count);
+        bj_machine_order_places(party->order, &shape, &rounds->random, places);
+        kept->places[kept->drawn] = places;
+    }
     return BJ_OK;
 }
 
@@ -101,14 +132,15 @@ static bj_status gather(gathering *all, bj_error *error) {
     all->gbs = calloc(streams * party->repetitions + 1, sizeof *all->gbs);
     if (!all->arenas || !all->walks || !all->streams || !all->ns || !all->gbs)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus at once", walks + streams);
+    if (walks > 0)
+        BJ_TRY(draw_orders(all->rounds, party, error));
     for (size_t i = 0; i < walks; i++) {
-        size_t order;
-        BJ_TRY(find_order(all, i, &order, error));
+        const struct bj_kept_orders *orders = all->rounds->orders;
         BJ_TRY(open_arena(all, &party->walkers[i], error));
         all->walks[i] = (bj_walk){.arena = all->arenas[i],
                                   .cpu = party->walkers[i].cpu,
-                                  .places = all->places[order],
-                                  .count = all->place_count};
+                                  .places = orders->places[i % ORDERS],
+                                  .count = orders->place_count};
     }
     for (size_t i = 0; i < streams; i++) {
         BJ_TRY(open_arena(all, &party->streamers[i], error));
@@ -125,8 +157,6 @@ static void disperse(gathering *all) {
     bj_machine *machine = all->rounds->request->machine;
     for (size_t i = 0; i < all->arena_count; i++)
         machine->verbs->close_arena(machine, all->arenas[i]);
-    for (size_t i = 0; i < ORDERS; i++)
-        free(all->places[i]);
     free(all->arenas);
     free(all->walks);
     free(all->streams);

@@ -36,3 +36,5 @@ size_t bj_kit_count_affordable(const bj_rounds *rounds, size_t bytes);
  * asked for base pages, once and for all. */
 bj_status bj_kit_run_together(bj_rounds *rounds, const bj_party *party, double *walk_ns, double *stream_gbs,
                               bj_error *error) BJ_WARN_UNUSED;
+/* Orders of walks last from experiment to experiment of a round; those of the last one are freed with the rounds. */
+void bj_kit_free_orders(bj_rounds *rounds);

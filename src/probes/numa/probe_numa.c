@@ -209,6 +209,7 @@ const bj_probe bj_probe_numa = {
     .name = "numa",
     .question = "How far is the memory of one node for the cpus of another, and how fast?",
     .revision = 2,
+    .compares_cpus = true,
     .provides = (const bj_probe_key[]){{"numa.nodes", "groups", 0, 0, "cpus that have one memory as their nearest",
                                         .tolerance = 0},
                                        {"numa.latency_ns", "ns", 0, 0,

@@ -114,6 +114,7 @@ const bj_probe bj_probe_sharing = {
     .name = "sharing",
     .question = "Which cpus share one cache of each level?",
     .revision = 2,
+    .compares_cpus = true,
     .provides = (const bj_probe_key[]){{"cache.L<n>.sharing", "groups", 0, 0,
                                         "cpus that share one instance of the level; those with one of their own are "
                                         "left out",

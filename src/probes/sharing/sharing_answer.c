@@ -77,6 +77,12 @@ static double find_next_ns(const analysis *a, size_t level) {
 
 static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, const size_t *group_of, double against,
                              double threshold, bj_answer *answer, bj_error *error) {
+    bool is_blind = bj_sharing_is_blind(read, threshold, find_next_ns(a, read->level));
+    if (is_blind && !a->is_servet && memcmp(group_of, a->nearer, read->cpu_count * sizeof *group_of) == 0) {
+        bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
+                      "walks alone vary so much that a walk %.1f times as long would not be seen", threshold);
+        return BJ_OK;
+    }
     bj_structured value = {0};
     bj_structured_add_groups(&value, NULL, read->cpus, group_of, read->cpu_count);
     BJ_TRY(bj_structured_finish(&value, answer, error));
@@ -84,7 +90,6 @@ static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, co
     answer->confidence = bj_kit_judge_support(support);
     if (read->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
-    bool is_blind = bj_sharing_is_blind(read, threshold, find_next_ns(a, read->level));
     if (read->rounds < 2 || against > FEW_CONTRADICTIONS || a->is_servet || is_blind)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
     if (support < BJ_SUPPORT_MEDIUM)

@@ -11,6 +11,14 @@
  * capacity a cache that replaces at random keeps 54 lines in 100, LRU none; prefetchers of whole regions bring some
  * back. 20% less or more: the same answers on all machines of the zoo. */
 #define LEAST_RISE 0.1
+/* Of the times of cpus alone the one that stands for the slower ones, from which the way to the next level is reckoned:
+ * where kinds of cpus differ the slow ones are mostly a quarter at least, and a single one that was disturbed does not
+ * count. 20% more: one such in ten cpus would move every threshold; less: the same answers on all machines of the zoo.
+ */
+#define SLOWER 0.75
+/* A walk alone that no other cpu's is as near to may have been disturbed, and is walked again. Cpus of one kind are
+ * within some hundredths, kinds a fifth and more apart. */
+#define LONELY 0.1
 /* Where the next level's latency is not known, so many times the level's own: the least between neighbouring levels of
  * the zoo. 20% more: pairs that lose less than an eighth are apart; less: one in twelve. */
 #define UNKNOWN_NEXT 2.0

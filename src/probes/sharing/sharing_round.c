@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most cpus that walk alone in the first round, and in each later one: more say little more. */
-#define ALONE_FIRST 32u
-#define ALONE_LATER 6u
 /* Of a branch with many parts so many places are walked at once, by two parts at least: which parts is drawn anew each
  * round. */
 #define PLACES_OF_BRANCH 1200000u
@@ -20,8 +17,8 @@ static int cpu_at(const bj_sharing_run *run, size_t index) {
     return run->all.cpus[index];
 }
 
-static bj_status open_curve(bj_sharing_run *run, const bj_sharing_plan *plan, const char *kind, int cpu,
-                            bj_curve **curve, bj_error *error) {
+bj_status bj_sharing_open_curve(bj_sharing_run *run, const bj_sharing_plan *plan, const char *kind, int cpu,
+                                bj_curve **curve, bj_error *error) {
     bool is_alone = strcmp(kind, SHARING_ALONE) == 0;
     char id[sizeof(*curve)->id];
     if (cpu < 0)
@@ -41,52 +38,16 @@ static bj_status open_curve(bj_sharing_run *run, const bj_sharing_plan *plan, co
 static bj_status record_pair(bj_sharing_run *run, const bj_sharing_plan *plan, size_t a, size_t b, double ratio,
                              bj_error *error) {
     bj_curve *curve;
-    BJ_TRY(open_curve(run, plan, SHARING_PAIR, cpu_at(run, a), &curve, error));
+    BJ_TRY(bj_sharing_open_curve(run, plan, SHARING_PAIR, cpu_at(run, a), &curve, error));
     return bj_data_record_sample(curve, cpu_at(run, b), run->rounds.round, ratio, error);
 }
 
-/* ---- alone */
-
-static void shuffle(bj_sharing_run *run, size_t *items, size_t count) {
+void bj_sharing_shuffle(bj_sharing_run *run, size_t *items, size_t count) {
     for (size_t i = count; i > 1; i--) {
         size_t other = bj_random_below(&run->rounds.random, i), kept = items[i - 1];
         items[i - 1] = items[other];
         items[other] = kept;
     }
-}
-
-static bj_status record_alone(bj_sharing_run *run, const bj_sharing_plan *plan, const char *kind, size_t who, double y,
-                              bj_error *error) {
-    bj_curve *curve;
-    BJ_TRY(open_curve(run, plan, kind, -1, &curve, error));
-    return bj_data_record_sample(curve, cpu_at(run, who), run->rounds.round, y, error);
-}
-
-static bj_status measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan, bj_error *error) {
-    size_t count = run->all.count, wanted = run->rounds.round == 0 ? ALONE_FIRST : ALONE_LATER;
-    /* The first level's walks are short, and say which cpus there are. */
-    if (run->rounds.round == 0 && plan->level == 1)
-        wanted = count;
-    size_t *order = malloc((count + 1) * sizeof *order);
-    if (order == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
-    for (size_t i = 0; i < count; i++)
-        order[i] = i;
-    shuffle(run, order, count);
-    bj_status status = BJ_OK;
-    for (size_t i = 0; i < count && i < wanted && status == BJ_OK; i++) {
-        double again_ns, ns;
-        status = bj_sharing_walk_at_once(run, plan, &order[i], 1, plan->is_paired ? &again_ns : &ns,
-                                         plan->is_paired ? &ns : NULL, error);
-        if (status == BJ_OK)
-            status = record_alone(run, plan, SHARING_ALONE, order[i], ns, error);
-        if (status == BJ_OK && plan->is_paired)
-            status = record_alone(run, plan, SHARING_AGAIN, order[i], again_ns / ns, error);
-        if (status == BJ_OK)
-            status = bj_probe_report(run->rounds.request, 0, error);
-    }
-    free(order);
-    return status;
 }
 
 /* Times alone, threshold, and what the nearer level's samples say by now. */
@@ -196,7 +157,7 @@ static bj_status add_block(bj_sharing_run *run, bj_sharing_plan *plan, bj_cpu_ru
         if (known == block->item_count)
             block->items[block->item_count++] = group;
     }
-    shuffle(run, block->items, block->item_count);
+    bj_sharing_shuffle(run, block->items, block->item_count);
     return BJ_OK;
 }
 
@@ -208,6 +169,18 @@ void bj_sharing_drop_blocks(bj_sharing_plan *plan) {
     free(plan->blocks);
     plan->blocks = NULL;
     plan->block_count = 0;
+}
+
+/* Whether the branch has but two cpus, or groups of the nearer level: then one question has told all. */
+static bool are_two(const bj_sharing_run *run, const bj_sharing_plan *plan, bj_cpu_run branch) {
+    size_t first = plan->nearer[run->all.index_at[branch.first]], other = first;
+    for (size_t i = 1; i < branch.count; i++) {
+        size_t group = plan->nearer[run->all.index_at[branch.first + i]];
+        if (group != first && other != first && group != other)
+            return false;
+        other = group != first ? group : other;
+    }
+    return other != first;
 }
 
 /* What was answered: a block to be sorted, or questions about the parts. */
@@ -222,7 +195,8 @@ static bj_status follow_up(bj_sharing_run *run, bj_sharing_plan *plan, const inq
             is_shared = is_shared || all->ratios[j] > plan->threshold;
         BJ_TRY(record_question(run, plan, all, asked, is_shared, error));
         if (is_shared) {
-            BJ_TRY(add_block(run, plan, asked->run, error));
+            if (!are_two(run, plan, asked->run))
+                BJ_TRY(add_block(run, plan, asked->run, error));
             continue;
         }
         size_t count = bj_kit_list_parts(&run->all.tree, asked->run, parts);
@@ -408,7 +382,7 @@ static bj_status measure_all_pairs(bj_sharing_run *run, const bj_sharing_plan *p
 bj_status bj_sharing_measure_round(bj_sharing_run *run, bj_error *error) {
     for (size_t i = 0; i < run->level_count; i++) {
         bj_sharing_plan *plan = &run->levels[i];
-        BJ_TRY(measure_alone(run, plan, error));
+        BJ_TRY(bj_sharing_measure_alone(run, plan, error));
         BJ_TRY(take_stock(run, plan, error));
         if (run->is_servet) {
             BJ_TRY(measure_all_pairs(run, plan, error));

@@ -44,6 +44,12 @@ typedef struct {
     bool is_servet;
 } bj_sharing_run;
 
+/* A curve of that kind, with its attributes; cpu -1: of no single one. */
+bj_status bj_sharing_open_curve(bj_sharing_run *run, const bj_sharing_plan *plan, const char *kind, int cpu,
+                                bj_curve **curve, bj_error *error) BJ_WARN_UNUSED;
+void bj_sharing_shuffle(bj_sharing_run *run, size_t *items, size_t count);
+/* Cpus alone (sharing_alone.c): of all, or of some drawn anew each round. */
+bj_status bj_sharing_measure_alone(bj_sharing_run *run, const bj_sharing_plan *plan, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_sharing_measure_round(bj_sharing_run *run, bj_error *error) BJ_WARN_UNUSED;
 void bj_sharing_drop_blocks(bj_sharing_plan *plan);
 

@@ -28,35 +28,45 @@ static size_t find_cpu(const bj_sharing_level *read, double cpu) {
     return place;
 }
 
-/* Medians of each cpu, and the spread of the samples about them. */
+/* What a cpu takes alone: the median of its samples, of two the lower, since a disturbance only adds time. */
+static double find_usual(const bj_curve *alone, size_t point, double *values) {
+    size_t count = bj_kit_list_point(alone, point, values);
+    return count == 2 ? fmin(values[0], values[1]) : bj_stats_median(values, count);
+}
+
+/* Deviations of n samples from their own median are smaller than from the true one; the number of them. One sample
+ * says nothing. */
+static size_t list_deviations(double *values, size_t count, double *deviations) {
+    double median = bj_stats_median(values, count);
+    for (size_t i = 0; i < count && count > 1; i++)
+        deviations[i] = sqrt((double)count / (double)(count - 1)) * log(values[i] / median);
+    return count > 1 ? count : 0;
+}
+
+/* Each cpu's usual time, and the spread of the samples about it. */
 static bj_status read_alone(const bj_curve *alone, bj_sharing_level *read, bj_error *error) {
-    size_t cells = alone->x_count * alone->round_count, used = 0;
-    double *scratch = malloc((cells + alone->round_count + 1) * sizeof *scratch);
+    size_t cells = alone->x_count * alone->round_count + read->cpu_count, used = 0, known = 0;
+    double *scratch = malloc((2 * cells + alone->round_count + 1) * sizeof *scratch);
     if (scratch == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu samples", cells);
-    double *of_round = scratch + cells;
+    double *known_ns = scratch + cells, *of_point = known_ns + cells;
     for (size_t i = 0; i < read->cpu_count; i++)
         read->alone_ns[i] = NAN;
     for (size_t i = 0; i < alone->x_count; i++) {
         size_t place = find_cpu(read, alone->x[i]);
-        double median = bj_kit_quantile_of_point(alone, i, NULL, alone->round_count, 0.5, of_round);
-        if (place == read->cpu_count || !(median > 0))
+        double usual = find_usual(alone, i, of_point);
+        if (place == read->cpu_count || !(usual > 0))
             continue;
-        read->alone_ns[place] = median;
-        for (size_t r = 0; r < alone->round_count; r++)
-            if (alone->rounds[r][i] > 0)
-                scratch[used++] = log(alone->rounds[r][i] / median);
+        read->alone_ns[place] = known_ns[known++] = usual;
+        used += list_deviations(of_point, bj_kit_list_point(alone, i, of_point), scratch + used);
     }
-    /* A single round has no spread about itself: how far the cpus are apart stands for it. */
-    if (alone->round_count == 1)
-        for (used = 0; used < alone->x_count; used++)
-            scratch[used] = log(alone->rounds[0][used]);
+    /* Single samples have no spread about themselves: how far the cpus are apart stands for it. */
+    if (used == 0)
+        for (; used < known; used++)
+            scratch[used] = log(known_ns[used]);
     read->spread = bj_stats_estimate_sigma(scratch, used);
-    size_t known = 0;
-    for (size_t i = 0; i < read->cpu_count; i++)
-        if (!isnan(read->alone_ns[i]))
-            scratch[known++] = read->alone_ns[i];
-    double usual = bj_stats_median(scratch, known);
+    read->slower_ns = bj_stats_quantile(known_ns, known, SLOWER);
+    double usual = bj_stats_median(known_ns, known);
     for (size_t i = 0; i < read->cpu_count; i++)
         read->alone_ns[i] = isnan(read->alone_ns[i]) ? usual : read->alone_ns[i];
     free(scratch);
@@ -141,11 +151,9 @@ double bj_sharing_find_next_ns(const bj_answers *earlier, size_t level) {
     return bj_known_caches_find_latency(earlier, level + 1);
 }
 
-/* A share of the way from the slowest cpu's time alone to the next level, as a ratio to that time. */
+/* A share of the way from the time alone of the slower cpus to the next level, as a ratio to that time. */
 static double find_rise(const bj_sharing_level *read, double next_ns, double share) {
-    double own_ns = read->alone_ns[0];
-    for (size_t i = 1; i < read->cpu_count; i++)
-        own_ns = fmax(own_ns, read->alone_ns[i]);
+    double own_ns = read->slower_ns;
     double next = isnan(next_ns) ? UNKNOWN_NEXT * own_ns : next_ns;
     return next > own_ns ? share * (next - own_ns) / own_ns : 0;
 }

@@ -33,6 +33,7 @@ typedef struct {
     int *cpus;    /* that walked the first level alone: all there are */
     size_t cpu_count;
     double *alone_ns; /* by cpu; where it was not measured, the median of the others */
+    double slower_ns; /* of them the upper quartile: of slow kinds of cpus, and of no single one that was disturbed */
     double spread;    /* robust sigma of logarithms: of walks again, else of times alone about each cpu's median */
     size_t rounds;
     bj_sharing_pair *pairs;

@@ -78,8 +78,25 @@ static double find_slot(void *context, const size_t *index, size_t count) {
 /* What was taken from the threads meanwhile. */
 typedef struct {
     size_t throttled_rounds, rounds;
-    double stolen; /* mean share */
+    double stolen;          /* mean share */
+    bj_confidence contexts; /* of the number of cpus that were used */
 } circumstances;
+
+/* How sure it is that there are so many contexts: slots of one cpu and of two may differ. Of the answers that say the
+ * most, the surest. */
+static bj_confidence trust_contexts(const bj_answers *earlier) {
+    static const char *const keys[] = {"contexts.int", "contexts.fp", "contexts.memory"};
+    double most = 0;
+    bj_confidence surest = BJ_CONFIDENCE_NONE;
+    for (size_t i = 0; earlier != NULL && i < sizeof keys / sizeof keys[0]; i++) {
+        const bj_answer *answer = bj_data_find_answer(earlier, keys[i]);
+        if (answer == NULL || !bj_data_has_value(answer) || answer->value < most)
+            continue;
+        surest = answer->value > most || answer->confidence > surest ? answer->confidence : surest;
+        most = answer->value;
+    }
+    return surest != BJ_CONFIDENCE_NONE ? surest : BJ_CONFIDENCE_HIGH;
+}
 
 static circumstances look_around(const bj_curves *samples, const bj_curve *throttled, size_t rounds) {
     const bj_curve *stolen = bj_data_find_curve(samples, BJ_SLOT_STOLEN);
@@ -105,7 +122,7 @@ static void fill_answer(const bj_estimate *slot, const circumstances *around, bo
     bj_kit_fill_answer(answer, slot,
                        is_stopped || is_stolen ? BJ_CONFIDENCE_LOW
                        : from_table            ? BJ_CONFIDENCE_MEDIUM
-                                               : BJ_CONFIDENCE_HIGH);
+                                               : around->contexts);
     if (is_stopped)
         bj_kit_call_unstable(answer, "throttled: a cpu quota stopped the threads in %zu of %zu rounds",
                              around->throttled_rounds, around->rounds);
@@ -152,6 +169,7 @@ bj_status bj_slot_analyse(const bj_curves *samples, const bj_analyse_request *re
         return BJ_OK;
     }
     circumstances around = look_around(samples, throttled, curve->round_count);
+    around.contexts = trust_contexts(request->earlier);
     if (around.throttled_rounds > 0)
         bj_data_cite_curve(answer, BJ_SLOT_THROTTLED);
     gap_groups groups = {.curve = curve,

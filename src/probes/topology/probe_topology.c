@@ -157,6 +157,7 @@ const bj_probe bj_probe_topology = {
     .name = "topology",
     .question = "Which cpus are near each other, and are they all alike?",
     .revision = 1,
+    .compares_cpus = true,
     .provides = provides,
     .needs = needs,
     .methods = methods,

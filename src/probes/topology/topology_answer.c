@@ -74,6 +74,7 @@ typedef struct {
     bj_topology_groups groups;
     bj_topology_picture picture;
     double scatter;
+    bj_topology_disturbance disturbance;
     bj_confidence latencies; /* how sure they are */
 } analysis;
 
@@ -90,6 +91,11 @@ static void note_scatter(const analysis *all, bj_answer *answer) {
     if (all->scatter > STABLE_SCATTER)
         bj_kit_call_unstable(answer, "rounds of the same pair differ by a factor of %.1f: cpus were moved or disturbed",
                              all->scatter);
+    else if ((double)all->disturbance.disturbed > MOST_DISTURBED * (double)all->disturbance.samples)
+        bj_kit_call_unstable(answer,
+                             "%zu of %zu samples are up to %.1f times from their pair's median: cpus were moved or "
+                             "disturbed",
+                             all->disturbance.disturbed, all->disturbance.samples, all->disturbance.most);
 }
 
 static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error *error) {
@@ -216,6 +222,7 @@ static bj_status answer_all(analysis *all, bj_answers *answers, bj_error *error)
     if (request->from_table)
         return answer_tree(all, answers, error);
     BJ_TRY(bj_topology_find_scatter(&all->data, &all->scatter, error));
+    all->disturbance = bj_topology_find_disturbed(&all->data);
     BJ_TRY(judge_latencies(&all->data, request->seed, &all->latencies, error));
     BJ_TRY(answer_tree(all, answers, error));
     BJ_TRY(answer_pairs(all, answers, error));

@@ -8,6 +8,10 @@
 /* Rounds of one pair that differ by more, from the tenth to nine tenths: the cpus were moved or disturbed. Quiet rounds
  * stay within 1.1, a hypervisor that moves cpus makes 2 and more. */
 #define STABLE_SCATTER 1.5
+/* Or single rounds of any pair that are so far from the pair's median: in so large a share of all, the machine was
+ * disturbed while it was measured, and what it is like undisturbed is a guess. Quiet machines have none (each sample is
+ * the least of three), one round in twenty is left to chance. Of two cpus one round of less than twenty is more. */
+#define MOST_DISTURBED 0.05
 /* Confirming pairs on the wrong side of a level: single ones are disturbed, more are no tree. As in
  * stats/nested_groups.c. */
 #define MOST_ASTRAY 0.1

@@ -93,6 +93,23 @@ bj_status bj_topology_find_scatter(const bj_topology_data *data, double *scatter
     return BJ_OK;
 }
 
+bj_topology_disturbance bj_topology_find_disturbed(const bj_topology_data *data) {
+    bj_topology_disturbance found = {.most = 1};
+    for (size_t i = 0; i < data->first_large; i++) {
+        double median = bj_topology_find_median(data, &data->pairs[i], NULL, 0);
+        for (size_t r = 0; r < data->rounds; r++) {
+            double ns = data->pairs[i].ns[r];
+            if (!(ns > 0))
+                continue;
+            double factor = fmax(ns / median, median / ns);
+            found.samples++;
+            found.disturbed += factor > STABLE_SCATTER;
+            found.most = fmax(found.most, factor);
+        }
+    }
+    return found;
+}
+
 /* Whether pairs across the outermost groups differ by hops. */
 static bj_status find_hops(const bj_topology_data *data, bj_topology_groups *groups, bj_error *error) {
     double scatter = 1, *across = malloc((data->pair_count + 1) * sizeof *across);

@@ -18,6 +18,12 @@ bj_status bj_topology_find_groups(const bj_topology_data *data, bool from_table,
 void bj_topology_free_groups(bj_topology_groups *groups);
 /* How far rounds of a typical pair differ: from the tenth to nine tenths, as a factor. */
 bj_status bj_topology_find_scatter(const bj_topology_data *data, double *scatter, bj_error *error) BJ_WARN_UNUSED;
+/* Single samples that are far from the median of their pair's rounds. */
+typedef struct {
+    size_t samples, disturbed;
+    double most; /* the largest factor by which one is away from its median */
+} bj_topology_disturbance;
+bj_topology_disturbance bj_topology_find_disturbed(const bj_topology_data *data);
 /* The share of resamples that give the same groups: of rounds, or where there is but one, of the distances' residuals
  * around the levels' typical ones. */
 bj_status bj_topology_find_support(const bj_topology_data *data, const bj_topology_groups *groups, uint64_t seed,

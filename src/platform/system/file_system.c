@@ -1,4 +1,4 @@
-#include "platform/file_system.h"
+#include "platform/system/file_system.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 # blackjack-comm. MPI is found or not; without it the program knows simulated machines only. The tests have one for each
 # MPI that is installed beside the other, as Debian has them.
-set(comm_sources src/comm/comm_main.c src/comm/comm_merge.c src/comm/comm_keeper.c src/comm/comm_nodes.c)
-set(comm_mpi_sources src/comm/comm_machine.c src/comm/comm_ranks.c src/comm/comm_trip.c)
+set(comm_sources src/comm/comm_main.c src/comm/comm_merge.c src/comm/comm_keeper.c src/comm/comm_launcher.c
+  src/comm/comm_nodes.c)
+set(comm_mpi_sources src/comm/comm_machine.c src/comm/comm_ranks.c src/comm/comm_touch.c src/comm/comm_trip.c)
 option(BJ_MPI "Build blackjack-comm with MPI where that is found" ON)
 
 function(bj_add_comm name)

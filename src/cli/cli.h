@@ -77,6 +77,8 @@ int bj_cli_exit_status(bj_status status);
 int bj_cli_trouble_status(bj_status status);
 /* Says the error and returns the exit status that goes with it. */
 int bj_cli_fail(bj_status status, const bj_error *error);
+/* Puts the file before what went wrong with a profile that nobody named; NULL: it was named, nothing to add. */
+void bj_cli_name_default(const char *path, bj_error *error);
 
 void bj_cli_print_help(void);
 void bj_cli_print_command_help(const bj_cli_command *command);

@@ -129,6 +129,7 @@ static int run(const bj_cli_arguments *arguments) {
     bj_output *output = NULL;
     bj_error error;
     bj_profile profile;
+    char *default_path = NULL;
     bj_emit_notes notes = {0};
     bj_emit_request request = {.profile = &profile, .notes = &notes, .name_probe = name_probe};
     char *text = NULL;
@@ -142,7 +143,7 @@ static int run(const bj_cli_arguments *arguments) {
         status =
             bj_cli_open_output(target, bj_cli_is_given(arguments, "force"), "--force replaces it", &output, &error);
     if (status == BJ_OK)
-        status = bj_profile_read_default(path, &profile, NULL, &error);
+        status = bj_profile_read_default(path, &profile, path == NULL ? &default_path : NULL, &error);
     if (status == BJ_OK)
         status = bj_emit_to_text(&request, &text, &length, &error);
     if (status == BJ_OK)
@@ -152,6 +153,9 @@ static int run(const bj_cli_arguments *arguments) {
     bj_base_close_output(output);
     bj_emit_free_notes(&notes);
     free(text);
+    if (status != BJ_OK)
+        bj_cli_name_default(default_path, &error);
+    free(default_path);
     bj_profile_free(&profile);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }

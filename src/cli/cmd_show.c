@@ -98,12 +98,17 @@ static int run(const bj_cli_arguments *arguments) {
     const subject subject = read_operands(arguments);
     bj_error error;
     bj_profile profile;
+    char *default_path = NULL;
     bj_profile_init(&profile);
-    bj_status status = bj_profile_read_default(subject.path, &profile, NULL, &error);
+    bj_status status =
+        bj_profile_read_default(subject.path, &profile, subject.path == NULL ? &default_path : NULL, &error);
     if (status == BJ_OK)
         status = check_section(&profile, subject.section, &error);
     if (status == BJ_OK)
         status = print(arguments, &subject, &profile, &error);
+    if (status != BJ_OK)
+        bj_cli_name_default(default_path, &error);
+    free(default_path);
     bj_profile_free(&profile);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }

@@ -69,8 +69,9 @@ static bj_status read_request(const bj_cli_arguments *arguments, bj_cli_tuning *
 static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_type type, const bj_tune_target *target,
                               bj_timer_caches *caches, bj_error *error) {
     bj_profile profile;
+    char *default_path = NULL;
     bj_profile_init(&profile);
-    bj_status status = bj_profile_read_default(path, &profile, NULL, error);
+    bj_status status = bj_profile_read_default(path, &profile, path == NULL ? &default_path : NULL, error);
     if (status == BJ_OK) {
         status = bj_tune_read_machine(&profile.answers, type, target, &tuning->job.machine, &tuning->inputs, error);
         if (status == BJ_ERR_FAILED) /* a profile that will not do is bad input */
@@ -84,6 +85,9 @@ static bj_status read_profile(const char *path, bj_cli_tuning *tuning, bj_tune_t
             bj_cli_complain("%s = %g is of low confidence; the model uses it", tuning->inputs.items[i].key,
                             tuning->inputs.items[i].value);
     }
+    if (status != BJ_OK)
+        bj_cli_name_default(default_path, error);
+    free(default_path);
     bj_profile_free(&profile);
     return status;
 }

@@ -28,6 +28,7 @@ typedef struct {
     bj_profile here;
     bj_profile *profiles;
     size_t count;
+    char *default_path; /* NULL: a baseline was named */
     bj_verification verification;
 } session;
 
@@ -47,47 +48,70 @@ static bj_status open_machine(session *session, bj_error *error) {
     return bj_runner_fill_header(session->machine, &plan, &session->here, error);
 }
 
-/* Of a folder: whether it is of a machine like this one, with samples. */
-static bj_status take_file(session *session, const char *path, bool *taken, bj_error *error) {
+/* Files of a folder that are no baseline, by reason. */
+typedef struct {
+    size_t unread, of_others, bare;
+} left_out;
+
+/* Of a folder: a profile of a machine like this one, with samples, is kept. */
+static bj_status take_file(session *session, const char *path, left_out *left_out, bj_error *error) {
     bj_profile *profile = &session->profiles[session->count];
     bj_profile_init(profile);
-    *taken = false;
     BJ_TRY(bj_profile_read(path, profile, error));
-    *taken = profile->curves.count > 0 && bj_verify_is_alike(profile, &session->here);
-    session->count += *taken;
-    if (!*taken)
+    bool is_alike = bj_verify_is_alike(profile, &session->here), has_samples = profile->curves.count > 0;
+    left_out->of_others += !is_alike;
+    left_out->bare += is_alike && !has_samples;
+    session->count += is_alike && has_samples;
+    if (!is_alike || !has_samples)
         bj_profile_free(profile);
     return BJ_OK;
+}
+
+static bj_status refuse_folder(const char *folder, const left_out *left_out, bj_error *error) {
+    if (left_out->bare > 0)
+        return bj_base_set_error(error, BJ_ERR_INPUT,
+                                 "%.200s: no samples in %s%zu profile%s of machines like this one: measured with "
+                                 "--no-curves, which leaves out what verify needs",
+                                 folder, left_out->bare > 1 ? "all " : "the ", left_out->bare,
+                                 left_out->bare > 1 ? "s" : "");
+    return bj_base_set_error(error, BJ_ERR_INPUT,
+                             "%.200s: no profile of a machine like this one (*.json, *.json.gz; %zu of other machines)",
+                             folder, left_out->of_others);
+}
+
+static void tell_left_out(const session *session, const left_out *left_out) {
+    if (session->quiet)
+        return;
+    if (left_out->of_others > 0)
+        bj_cli_complain("left out: %zu of other machines", left_out->of_others);
+    if (left_out->bare > 0)
+        bj_cli_complain("left out: %zu without samples (--no-curves)", left_out->bare);
 }
 
 /* One file that cannot be read must not keep a node from its job; one that is out of memory must. */
 static bj_status read_folder(session *session, const char *folder, bj_error *error) {
     bj_strings names = {0};
-    size_t unread = 0, passed = 0;
+    left_out left_out = {0};
     bj_status status = bj_cli_list_profiles(folder, &names, error);
     for (size_t i = 0; status == BJ_OK && i < names.count && session->count < PROFILES_MOST; i++) {
         char *path = NULL;
-        bool taken = false;
         if (asprintf(&path, "%s/%s", folder, names.items[i]) < 0) {
             status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a path");
             break;
         }
-        status = take_file(session, path, &taken, error);
+        status = take_file(session, path, &left_out, error);
         free(path);
-        passed += status == BJ_OK && !taken;
         if (status == BJ_OK || status == BJ_ERR_RESOURCE)
             continue;
         status = BJ_OK;
-        if (unread++ < COMPLAINTS_MOST && !session->quiet)
+        if (left_out.unread++ < COMPLAINTS_MOST && !session->quiet)
             bj_cli_complain("left out: %s", error->text);
     }
     bj_strings_free(&names);
-    if (status == BJ_OK && passed > 0 && !session->quiet && session->count > 0)
-        bj_cli_complain("left out: %zu profiles of other machines, or without samples", passed);
     if (status == BJ_OK && session->count == 0)
-        status =
-            bj_base_set_error(error, BJ_ERR_INPUT,
-                              "%.200s: no profile with samples of a machine like this one (*.json, *.json.gz)", folder);
+        return refuse_folder(folder, &left_out, error);
+    if (status == BJ_OK)
+        tell_left_out(session, &left_out);
     return status;
 }
 
@@ -100,8 +124,10 @@ static bj_status read_baseline(session *session, bj_error *error) {
     if (path != NULL && stat(path, &information) == 0 && S_ISDIR(information.st_mode))
         return read_folder(session, path, error);
     bj_profile_init(&session->profiles[0]);
-    BJ_TRY(bj_profile_read_default(path, &session->profiles[0], NULL, error));
+    BJ_TRY(bj_profile_read_default(path, &session->profiles[0], path == NULL ? &session->default_path : NULL, error));
     session->count = 1;
+    if (session->default_path != NULL && !session->quiet)
+        bj_cli_complain("the baseline is %s, measured %.10s", session->default_path, session->profiles[0].created);
     return BJ_OK;
 }
 
@@ -148,6 +174,7 @@ static int run(const bj_cli_arguments *arguments) {
     bj_status status = verify(&session, &error);
     int result = session.verification.worst == NULL ? BJ_EXIT_OK : BJ_EXIT_FAILED;
     if (status != BJ_OK) {
+        bj_cli_name_default(session.default_path, &error);
         bj_cli_complain("%s", error.text);
         /* As of compare: 1 would mean worse. */
         result = status == BJ_ERR_INTERRUPTED ? BJ_EXIT_INTERRUPTED : bj_cli_trouble_status(status);
@@ -161,6 +188,7 @@ static int run(const bj_cli_arguments *arguments) {
     for (size_t i = 0; i < session.count; i++)
         bj_profile_free(&session.profiles[i]);
     free(session.profiles);
+    free(session.default_path);
     bj_profile_free(&session.here);
     bj_verify_free(&session.verification);
     return result;

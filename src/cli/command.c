@@ -81,6 +81,14 @@ int bj_cli_exit_status(bj_status status) {
     return BJ_EXIT_FAILED;
 }
 
+void bj_cli_name_default(const char *path, bj_error *error) {
+    bj_error whole;
+    if (path == NULL || strstr(error->text, path) != NULL)
+        return;
+    (void)bj_base_set_error(&whole, BJ_ERR_FAILED, "%.160s: %s", path, error->text);
+    *error = whole;
+}
+
 int bj_cli_fail(bj_status status, const bj_error *error) {
     bj_cli_complain("%s", error->text);
     return bj_cli_exit_status(status);

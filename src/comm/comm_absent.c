@@ -41,8 +41,10 @@ const bj_strings *bj_comm_warnings(void) {
     return &none;
 }
 
-bj_status bj_comm_meet(double limit_s, bj_error *error) {
-    (void)limit_s;
+void bj_comm_keep_touch(void) {
+}
+
+bj_status bj_comm_meet_after_nodes(bj_error *error) {
     return bj_base_set_error(error, BJ_ERR_UNSUPPORTED, "built without MPI");
 }
 

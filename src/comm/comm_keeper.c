@@ -1,7 +1,6 @@
 #include "comm/comm_keeper.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "comm/comm_launcher.h"
 #include "platform/child.h"
 
 /* Launchers take seconds to start thousands of ranks. */
@@ -20,7 +20,6 @@ static const double END_LIMIT_S = 10;
 static const double FAREWELL_S = 24;
 /* Of rank 0 itself: what it said last is passed on. */
 static const double FAREWELL_OF_FIRST_S = 0.6;
-static const double ABORT_S = 2;
 /* A child that was asked to end writes its profile. */
 static const double STOP_LIMIT_S = 5;
 /* Time is counted in slices, so that a job that was suspended has not waited. */
@@ -106,18 +105,6 @@ static int say_farewell(keeper *keeper, const volatile sig_atomic_t *stop) {
     if (!*stop)
         bj_comm_end_job(BJ_EXIT_FAILED);
     return BJ_EXIT_FAILED;
-}
-
-/* In PMI's own words, as MPI_Abort has them: without these MPICH's launcher kills the others and calls that the status.
- * Launchers that are not spoken to in this way take the end of the keeper for it. */
-void bj_comm_end_job(int exit_status) {
-    const char *text = getenv("PMI_FD");
-    char *end = NULL;
-    long descriptor = text != NULL ? strtol(text, &end, 10) : -1;
-    if (descriptor <= 0 || descriptor > INT_MAX || *end != '\0')
-        return;
-    if (dprintf((int)descriptor, "cmd=abort exitcode=%d\n", exit_status) > 0)
-        poll(NULL, 0, (int)(1000 * ABORT_S)); /* for the launcher to hear it before it sees us go */
 }
 
 static int watch(keeper *keeper, const volatile sig_atomic_t *stop) {

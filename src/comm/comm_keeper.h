@@ -19,5 +19,3 @@ void bj_comm_tell_started(int rank);
 /* In the child: all is done but the end of MPI, which may hang. The keeper exits with this status whatever becomes of
  * us. */
 void bj_comm_tell_done(int exit_status);
-/* Has the launcher end all ranks, where it can be asked without MPI. */
-void bj_comm_end_job(int exit_status);

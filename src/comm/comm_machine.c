@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "comm/comm_keeper.h"
+#include "comm/comm_launcher.h"
 #include "comm/comm_ranks.h"
+#include "comm/comm_touch.h"
 #include "comm/comm_trip.h"
 #include "machine/machine_check.h"
 #include "platform/cpu.h"
@@ -32,7 +33,8 @@ static struct {
     sigjmp_buf escape; /* out of an MPI that aborts */
     pthread_t thread;
     volatile sig_atomic_t may_escape;
-    bool is_broken; /* it has: no call of MPI from here on */
+    bool is_broken;     /* it has: no call of MPI from here on */
+    bool may_lack_host; /* somebody of another host did not answer */
 } self;
 
 int bj_comm_rank(void) {
@@ -71,6 +73,11 @@ static bj_status name_lost(int rank, const char *what, bj_error *error) {
     return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
 }
 
+static bj_status name_silent(int rank, bj_error *error) {
+    self.may_lack_host = strcmp(self.ranks[rank].host, bj_comm_host_name()) != 0;
+    return name_lost(rank, "did not answer in time", error);
+}
+
 /* Looked at while waiting: nobody waits out the limit for one that is seen to be gone. */
 static bool is_anybody_gone(void) {
     for (int i = 1; i < self.count; i++)
@@ -92,7 +99,7 @@ static bj_status blame(int silent, bj_error *error) {
         usleep(50000);
     }
     if (silent >= 0)
-        return name_lost(silent, "did not answer in time", error);
+        return name_silent(silent, error);
     if (self.is_broken)
         (void)bj_base_set_error(&self.trouble, BJ_ERR_FAILED,
                                 "MPI aborted, as it does when a rank of another host is lost");
@@ -218,6 +225,7 @@ static bj_status run_messages(bj_machine *machine, const bj_message *messages, s
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
     if (*self.stop)
         return blame(-1, error);
+    bj_comm_keep_touch();
     if (sigsetjmp(self.escape, 1) != 0) {
         self.is_broken = true;
         return blame(-1, error);
@@ -247,6 +255,7 @@ static void free_all(void) {
     free(self.facts);
     free(self.cpus);
     free(self.buffer);
+    bj_comm_close_touch();
 }
 
 static void close_machine(bj_machine *machine) {
@@ -262,44 +271,101 @@ static const bj_machine_verbs verbs = {
 
 /* ---- ranks */
 
-bj_status bj_comm_serve(bj_error *error) {
+static bj_status lose_first(bj_error *error) {
+    return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s) lost rank 0 (host %s)", self.rank,
+                             bj_comm_host_name(), self.ranks[0].host);
+}
+
+/* The next order but to stay. */
+static bj_status await_order(bj_comm_order *order, bj_error *error) {
     unsigned naps = 0;
+    bj_comm_note_first();
     for (;;) {
         int is_there = 0;
-        bj_comm_order order;
-        bj_comm_report report;
         if (MPI_Iprobe(0, BJ_COMM_TAG_ORDER, self.orders, &is_there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
+            return lose_first(error);
         if (*self.stop)
             return bj_base_set_error(error, BJ_ERR_INTERRUPTED, "stopped from outside");
+        if (!is_there && bj_comm_has_lost_first())
+            return bj_base_set_error(error, BJ_ERR_FAILED,
+                                     "rank %d (host %s): rank 0 (host %s) has given no sign of life for %.0f s",
+                                     self.rank, bj_comm_host_name(), self.ranks[0].host, BJ_COMM_SILENCE_S);
         if (!is_there) {
             bj_comm_nap(naps++);
             continue;
         }
-        naps = 0;
-        if (!hear(0, BJ_COMM_TAG_ORDER, &order, sizeof order, BJ_COMM_LIMIT_S))
-            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
-        if (order.role == BJ_COMM_QUIT)
+        if (!hear(0, BJ_COMM_TAG_ORDER, order, sizeof *order, BJ_COMM_LIMIT_S))
+            return lose_first(error);
+        bj_comm_note_first();
+        if (order->role != BJ_COMM_STAY)
             return BJ_OK;
-        MPI_Request request;
-        bj_comm_take_part(self.data, self.orders, &order, self.buffer, self.stop, &report);
-        if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
-            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop))
-            return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d lost rank 0", self.rank);
     }
 }
 
-bj_status bj_comm_meet(double limit_s, bj_error *error) {
-    MPI_Request request;
-    if (MPI_Ibarrier(self.orders, &request) != MPI_SUCCESS || !bj_comm_await(&request, limit_s, true, self.stop))
-        return bj_base_set_error(error, BJ_ERR_FAILED, "rank %d (host %s): not all ranks came within %.0f s", self.rank,
-                                 bj_comm_host_name(), limit_s);
+bj_status bj_comm_serve(bj_error *error) {
+    for (;;) {
+        bj_comm_order order;
+        bj_comm_report report;
+        MPI_Request request;
+        BJ_TRY(await_order(&order, error));
+        if (order.role == BJ_COMM_QUIT)
+            return BJ_OK;
+        bj_comm_take_part(self.data, self.orders, &order, self.buffer, self.stop, &report);
+        if (MPI_Isend(&report, sizeof report, MPI_BYTE, 0, BJ_COMM_TAG_REPORT, self.orders, &request) != MPI_SUCCESS ||
+            !bj_comm_await(&request, BJ_COMM_LIMIT_S, false, self.stop))
+            return lose_first(error);
+    }
+}
+
+/* Whether this rank is the first of its host. */
+static bool leads_host(int rank) {
+    for (int i = 0; i < rank; i++)
+        if (self.facts[i].host == self.facts[rank].host)
+            return false;
+    return true;
+}
+
+static bj_status await_nodes(bj_error *error) {
+    bool *is_lost = calloc((size_t)self.count, sizeof *is_lost);
+    int busy = is_lost != NULL, lost = 0, first = 0;
+    for (unsigned naps = 0; busy > 0 && !*self.stop; naps++) {
+        busy = 0;
+        bj_comm_keep_touch();
+        for (int i = 1; i < self.count; i++) {
+            if (is_lost[i] || !leads_host(i))
+                continue;
+            bj_comm_node_state state = bj_comm_look_at_node(i);
+            is_lost[i] = state == BJ_COMM_NODE_SILENT;
+            first = is_lost[i] && lost++ == 0 ? i : first;
+            busy += state == BJ_COMM_NODE_BUSY;
+        }
+        bj_comm_nap(naps);
+    }
+    if (is_lost == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %d ranks", self.count);
+    free(is_lost);
+    if (lost == 0)
+        return *self.stop ? blame(-1, error) : BJ_OK;
+    (void)name_silent(first, error);
+    if (lost > 1)
+        return bj_base_set_error(error, BJ_ERR_FAILED, "%.200s, and %d other hosts as well", self.trouble.text,
+                                 lost - 1);
+    return BJ_ERR_FAILED;
+}
+
+bj_status bj_comm_meet_after_nodes(bj_error *error) {
+    if (self.rank == 0)
+        return await_nodes(error);
+    if (leads_host(self.rank))
+        bj_comm_tell_node_done();
     return BJ_OK;
 }
 
 void bj_comm_abort(int status) {
+    bj_comm_let_launcher_read();
+    if (self.may_lack_host || self.is_broken)
+        bj_comm_press_launcher();
     if (self.is_broken) {
-        fflush(NULL);
         bj_comm_end_job(status);
         _exit(status);
     }
@@ -317,7 +383,8 @@ static bj_status gather_introductions(bj_error *error) {
     self.ranks = calloc((size_t)self.count, sizeof *self.ranks);
     self.facts = calloc((size_t)self.count, sizeof *self.facts);
     self.buffer = calloc(1, BJ_MESSAGE_MOST_BYTES);
-    if (self.ranks == NULL || self.facts == NULL || self.buffer == NULL)
+    if (self.ranks == NULL || self.facts == NULL || self.buffer == NULL ||
+        !bj_comm_open_touch(self.orders, self.rank, self.count))
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for messages");
     MPI_Request request;
     if (MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, self.ranks, sizeof mine, MPI_BYTE, self.orders, &request) !=
@@ -345,6 +412,7 @@ bj_status bj_comm_open(int *count, char ***words, const volatile sig_atomic_t *s
     self.stop = stop;
     self.start_s = bj_comm_read_seconds();
     *is_first = self.rank == 0;
+    BJ_TRY(bj_comm_check_count(self.count, error));
     BJ_TRY(gather_introductions(error));
     if (!*is_first)
         return BJ_OK;

@@ -25,7 +25,9 @@ int bj_comm_count_before(void);
 const char *bj_comm_host_name(void);
 /* What the launcher did that spoils a measurement (unbound ranks, more ranks than cpus), by name. */
 const bj_strings *bj_comm_warnings(void);
-/* Waits for all ranks, with a limit; used where each does work of its own. */
-bj_status bj_comm_meet(double limit_s, bj_error *error) BJ_WARN_UNUSED;
+/* To be called several times a second by a rank that measures its node: ranks that give no sign of life are lost. */
+void bj_comm_keep_touch(void);
+/* By all ranks once the first of each host has measured its node; rank 0 waits for them, or until they are lost. */
+bj_status bj_comm_meet_after_nodes(bj_error *error) BJ_WARN_UNUSED;
 /* Why the last experiment failed, with the name of the rank; "": none did. */
 const char *bj_comm_trouble(void);

@@ -24,8 +24,6 @@
 #include "runner/open_machine.h"
 #include "runner/runner.h"
 
-/* A node's probes at any effort, on hosts of different speed. */
-static const double PROFILES_LIMIT_S = 4 * 3600;
 enum { SIZES_MOST = 4 };
 
 static int word_count;
@@ -224,8 +222,8 @@ static int measure_nodes(session *session, const char *folder, bool is_first) {
         status = bj_comm_measure_node(&request, bj_comm_host_name(), &error);
     if (status != BJ_OK)
         bj_cli_complain("host %s: %s", bj_comm_host_name(), error.text);
-    bj_status met = bj_comm_meet(PROFILES_LIMIT_S, &error);
-    if (met != BJ_OK && is_first)
+    bj_status met = bj_comm_meet_after_nodes(&error);
+    if (met != BJ_OK)
         return bj_cli_fail(met, &error);
     return bj_cli_exit_status(status);
 }
@@ -241,6 +239,8 @@ static int run_ranks(session *session) {
     if (!bj_comm_keep(word_count, all_words, bj_cli_stop_flag(), &result))
         return result;
     bj_status status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
+    if (status == BJ_ERR_USAGE && !is_first_rank()) /* of all ranks alike: one says it */
+        return bj_cli_exit_status(status);
     if (status != BJ_OK)
         return bj_cli_fail(status, &error);
     bj_comm_tell_started(bj_comm_rank());
@@ -248,7 +248,7 @@ static int run_ranks(session *session) {
     /* Also where a node could not be measured. */
     if (!is_first)
         status = bj_comm_serve(&error);
-    else if (folder == NULL || bj_cli_is_given(session->arguments, "output"))
+    else if ((folder == NULL || bj_cli_is_given(session->arguments, "output")) && bj_comm_trouble()[0] == '\0')
         result = measure(session);
     /* Where the launcher ends all, or rank 0 is gone, somebody else has said so. */
     if (!is_first && status == BJ_ERR_INTERRUPTED)
@@ -257,6 +257,7 @@ static int run_ranks(session *session) {
         result = bj_cli_fail(status, &error);
     /* Somebody is lost, who would be waited for in vain. */
     if (bj_comm_trouble()[0] != '\0' || status != BJ_OK) {
+        result = result == BJ_EXIT_OK ? of_nodes : result;
         bj_comm_tell_done(result);
         bj_comm_abort(result);
     }

@@ -33,6 +33,19 @@ static bj_status append_rounds(const bj_curve *from, bj_curve *into, bj_error *e
     return into->round_count > first ? bj_data_mark_spell(into, first, spell, error) : BJ_OK;
 }
 
+/* Whether `into` has these very rounds already: the same launch twice would count as two that agree. */
+static bool has_rounds(const bj_curve *from, const bj_curve *into) {
+    bool same = false;
+    for (size_t first = 0; first + from->round_count <= into->round_count && !same; first++) {
+        same = from->x_count == into->x_count && from->round_count > 1;
+        for (size_t r = 0; r < from->round_count && same; r++)
+            for (size_t i = 0; i < from->x_count && same; i++)
+                same = from->x[i] == into->x[i] &&
+                       (from->rounds[r][i] == into->rounds[first + r][i] || !isfinite(from->rounds[r][i]));
+    }
+    return same;
+}
+
 bj_status bj_comm_merge(const bj_profile *from, const char *name, bj_profile *into, bj_error *error) {
     size_t merged = 0;
     for (size_t i = 0; i < from->curves.count; i++) {
@@ -43,6 +56,9 @@ bj_status bj_comm_merge(const bj_profile *from, const char *name, bj_profile *in
         merged++;
         if (is_place(curve) && !is_same_place(curve, own))
             return bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: its ranks were on other hosts or cpus", name);
+        if (!is_place(curve) && own != NULL && has_rounds(curve, own))
+            return bj_base_set_error(error, BJ_ERR_INPUT, "%.120s: its rounds are there already: the same launch twice",
+                                     name);
         /* Another launch may have asked other pairs: what only one of them has is left out. */
         if (!is_place(curve) && own != NULL)
             BJ_TRY(append_rounds(curve, own, error));

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/stop.h"
 #include "cli/values.h"
+#include "comm/comm_machine.h"
 #include "platform/child.h"
 #include "platform/cpu.h"
 #include "runner/former.h"
@@ -97,9 +98,16 @@ static void work(void *context, int parent) {
     (void)bj_platform_tell_parent(parent, &verdict, sizeof verdict);
 }
 
+static bool keep_touch(void *context) {
+    (void)context;
+    bj_comm_keep_touch();
+    return bj_cli_is_stopped(NULL);
+}
+
 static void take(void *context, const void *message, size_t bytes) {
     node *node = context;
     verdict verdict;
+    (void)keep_touch(context);
     if (bytes != sizeof verdict)
         return;
     memcpy(&verdict, message, sizeof verdict);
@@ -133,7 +141,7 @@ bj_status bj_comm_measure_node(const bj_comm_node_request *request, const char *
     BJ_TRY(bj_cli_open_journal(node.path, request->force || request->resume,
                                "--force replaces it, --resume goes on with it", &node.output, error));
     bj_child_task task = {
-        .work = work, .take = take, .is_stopped = bj_cli_is_stopped, .context = &node, .limit_s = &SILENCE_S};
+        .work = work, .take = take, .is_stopped = keep_touch, .context = &node, .limit_s = &SILENCE_S};
     bj_status status = bj_platform_run_child(&task, &fate, error);
     if (status == BJ_OK)
         status = judge(&node, &fate, error);

@@ -174,3 +174,18 @@ bj_status bj_comm_warn_of_placement(const bj_comm_introduction *ranks, const bj_
     free(counted);
     return status;
 }
+
+bj_status bj_comm_check_count(int count, bj_error *error) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; count == 1 && i < sizeof names / sizeof names[0]; i++) {
+        const char *text = getenv(names[i]);
+        if (text != NULL && strtol(text, NULL, 10) > 1)
+            return bj_base_set_error(
+                error, BJ_ERR_USAGE,
+                "the launcher started %.20s ranks, but each is alone for MPI: take the mpirun of the "
+                "MPI that this program was built with; srun --mpi=pmix for Open MPI, --mpi=pmi2 "
+                "for MPICH",
+                text);
+    }
+    return BJ_OK;
+}

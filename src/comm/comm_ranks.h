@@ -26,3 +26,6 @@ void bj_comm_number_hosts(const bj_comm_introduction *ranks, size_t count, bj_ra
  * to the same cpu. `facts` are the same ranks with their hosts numbered. */
 bj_status bj_comm_warn_of_placement(const bj_comm_introduction *ranks, const bj_rank *facts, size_t count,
                                     bj_strings *warnings, bj_error *error) BJ_WARN_UNUSED;
+/* Ranks that each think to be alone were started by a launcher of another MPI, or by one that does not speak to ours.
+ */
+bj_status bj_comm_check_count(int count, bj_error *error) BJ_WARN_UNUSED;

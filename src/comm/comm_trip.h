@@ -11,9 +11,10 @@
 /* Rank 0 hears the report of the one that waited in vain. */
 #define BJ_COMM_REPORT_LIMIT_S 12.0
 
-enum { BJ_COMM_TAG_ORDER = 1, BJ_COMM_TAG_REPORT, BJ_COMM_TAG_READY, BJ_COMM_TAG_GO };
+enum { BJ_COMM_TAG_ORDER = 1, BJ_COMM_TAG_REPORT, BJ_COMM_TAG_READY, BJ_COMM_TAG_GO, BJ_COMM_TAG_NODE };
 
-typedef enum { BJ_COMM_QUIT, BJ_COMM_SEND_FIRST, BJ_COMM_ANSWER } bj_comm_role;
+/* Stay: rank 0 is there, and has no work for us. */
+typedef enum { BJ_COMM_QUIT, BJ_COMM_SEND_FIRST, BJ_COMM_ANSWER, BJ_COMM_STAY } bj_comm_role;
 
 typedef struct {
     int role, partner;

@@ -24,6 +24,9 @@
 /* Of n hosts, a robust spread is as good as a standard deviation of this share of them: 0.37 for the inner half (MAD).
  * The wider ranges are better, so this is the cautious end. */
 #define SPREAD_EFFICIENCY 0.37
+/* The spread is that of the inner nine tenths, whose own intervals differ in width as estimates do. Only a host with a
+ * wider one than these is held to be less well known than the spread says. */
+#define SPREAD_COVERS 0.9
 /* More hosts than a tenth far outside of what the inner half shows: several kinds, or one fault of many. Then the
  * spread is theirs, and hides them; so it is said. Normal hosts have
  * a ratio near 1. */
@@ -56,7 +59,8 @@ typedef struct {
     size_t key, count;
     const cell *cells;
     double median, spread, usual_error;
-    double outer; /* distance from the median that OUTER_SHARE of the hosts stay within */
+    double wide_error; /* the spread holds what hosts with errors up to this do */
+    double outer;      /* distance from the median that OUTER_SHARE of the hosts stay within */
     bj_tolerance tolerance;
     bool exact, two_kinds;
 } key_view;
@@ -71,6 +75,7 @@ static void find_spread(const judging *judging, key_view *view) {
     for (size_t i = 0; i < view->count; i++)
         values[i] = view->cells[i].value->error;
     view->usual_error = bj_stats_median(values, view->count);
+    view->wide_error = bj_stats_quantile_sorted(values, view->count, SPREAD_COVERS);
 }
 
 /* Standard error of a host's logarithm, and what is known of it. */
@@ -83,7 +88,7 @@ static double find_error(const key_view *view, const bj_fleet_value *value, doub
     }
     /* Where intervals are wider than equals differ, they are too wide by that factor, wide ones as well. */
     double scale = usual > view->spread ? view->spread / usual : 1;
-    double beyond = fmax(0, own * own - usual * usual) * scale * scale;
+    double beyond = fmax(0, own * own - view->wide_error * view->wide_error) * scale * scale;
     double of_median = BJ_MEDIAN_VARIANCE * view->spread * view->spread / (double)view->count;
     return sqrt(view->spread * view->spread + beyond + of_median);
 }

@@ -17,6 +17,7 @@
 
 #include "platform/clock.h"
 #include "platform/process.h"
+#include "platform/system_file.h"
 
 enum { POLL_MS = 50, RANGES_MOST = 64, STACK_BYTES = 64 * 1024 };
 /* The first byte of what goes over the wire. */
@@ -86,6 +87,19 @@ void bj_platform_name_process(const char *name) {
 #else
     (void)name;
 #endif
+}
+
+bool bj_platform_look_up_process(pid_t process, char *name, size_t room, pid_t *parent) {
+    char path[40], line[256];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    bool is_read = bj_platform_read_system_line("", path, line, sizeof line);
+    char *begin = is_read ? strchr(line, '(') : NULL, *end = is_read ? strrchr(line, ')') : NULL;
+    if (begin == NULL || end == NULL || strlen(end) < 5)
+        return false;
+    *end = '\0';
+    snprintf(name, room, "%s", begin + 1);
+    *parent = (pid_t)strtol(end + 4, NULL, 10); /* after ") S " */
+    return true;
 }
 
 static void be_child(const bj_child_task *task, int parent) {

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 
@@ -49,5 +50,7 @@ void bj_platform_watch_faults(int parent, const bj_address_range *ranges, size_t
 void bj_platform_end_with_parent(int signal_number);
 /* How lists of processes call this one (at most 15 characters), where the system can do that. */
 void bj_platform_name_process(const char *name);
+/* How lists of processes call that one, and its parent; false: it is not known, or the system cannot tell. */
+bool bj_platform_look_up_process(pid_t process, char *name, size_t room, pid_t *parent);
 /* "a segmentation fault", "signal 16". */
 void bj_platform_name_signal(int number, char *text, size_t room);

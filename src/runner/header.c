@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bj_build.h"
 #include "data/number.h"
@@ -107,7 +108,10 @@ static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_
     profile->environment.page_bytes = bj_platform_page_bytes();
     profile->environment.virtualised = system.virtualised;
     profile->environment.load_before = system.load;
-    return warn_of_disturbance(&system, machine->facts.cpu_count, profile, error);
+    /* A launcher binds ranks on purpose: then it is the host that may be busy. */
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    bool is_rank = machine->facts.rank_count > 0 && online > 0;
+    return warn_of_disturbance(&system, is_rank ? (size_t)online : machine->facts.cpu_count, profile, error);
 }
 
 static void fill_simulated(const bj_machine *machine, bj_profile *profile) {

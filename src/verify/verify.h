@@ -53,6 +53,7 @@ typedef struct {
     size_t worse_count;
     double seconds; /* by the machine's clock */
     int cpu;
+    size_t untold;        /* numbers that the baseline is too poor for; the notes say which */
     size_t profile_count; /* of the baseline, that were used */
     bj_strings notes;     /* what cannot be told, and why */
 } bj_verification;

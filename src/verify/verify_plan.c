@@ -132,12 +132,15 @@ double bj_verify_find_reach(const bj_verification *verification, const bj_verify
 static bj_status add(planning *planning, const bj_verify_check *check, const char *change) {
     bj_verification *verification = planning->verification;
     double reach = find_reach(&check->reference, BJ_VERIFY_NUMBERS_EXPECTED);
+    /* Quotas and neighbours are seldom small, and nothing else tells of them. */
+    double worth = check->part == BJ_VERIFY_CROWD ? fmax(check->contrast, M_LN2) : check->contrast;
+    verification->untold += !(reach < worth);
     if (!(reach < check->contrast))
-        return bj_verify_note(verification, planning->error,
+        BJ_TRY(bj_verify_note(verification, planning->error,
                               "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
                               "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
-                              check->key, change, exp(reach));
-    if (verification->count < BJ_VERIFY_CHECKS_MOST)
+                              check->key, change, exp(reach)));
+    if (reach < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
         verification->checks[verification->count++] = *check;
     return BJ_OK;
 }

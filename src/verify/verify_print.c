@@ -65,6 +65,8 @@ static void print_same(FILE *out, const bj_verification *verification) {
             doubtful = check;
     }
     fprintf(out, "same: %zu of %zu numbers looked at in %.1f s", looked, verification->count, verification->seconds);
+    if (verification->untold > 0)
+        fprintf(out, "; %zu cannot be told by this baseline", verification->untold);
     if (doubtful != NULL) {
         fprintf(out, doubtful->beyond > 0 ? "; not seen to last: " : "; not beyond chance: ");
         print_check(out, doubtful);

@@ -46,4 +46,6 @@ expect 2 emit rankfile hosts.json --host a,b
 err_has "names 2 hosts, and comm.ranks has 3"
 "$comm" --merge 1.json 2.json -o both.json >out 2>err || complain "merge"
 valid both.json
+"$comm" --merge both.json 2.json -o twice.json >out 2>err && complain "a launch was merged twice"
+err_has "2.json: its rounds are there already"
 finish

@@ -62,6 +62,9 @@ expect 0 verify base.json --machine sim:better.json
 BLACKJACK_PROFILE=$PWD/base.json
 export BLACKJACK_PROFILE
 expect 0 verify --machine "sim:$machine"
+err_has "the baseline is $PWD/base.json"
+expect 2 verify --machine "sim:$source_dir/machines/atom.json" --quiet
+err_has "$PWD/base.json: another machine"
 unset BLACKJACK_PROFILE
 mkdir fleet nothing
 cp base.json fleet/node1.json
@@ -71,6 +74,8 @@ expect 0 run clock -q --no-curves --machine "sim:$machine" -o fleet/bare.json
 echo '{' >fleet/broken.json
 expect 0 verify fleet --machine "sim:$machine" --seed 3
 err_has broken.json
+err_has "left out: 1 of other machines"
+err_has "left out: 1 without samples"
 expect 1 verify fleet --machine sim:altered.json
 expect 0 verify fleet --machine "sim:$machine" --json --quiet
 out_has '"profiles": 2'
@@ -97,6 +102,10 @@ one_line_error
 expect 2 verify fleet/broken.json --machine "sim:$machine"
 expect 2 verify fleet/bare.json --machine "sim:$machine"
 one_line_error
+mkdir without
+cp fleet/bare.json without/
+expect 2 verify without --machine "sim:$machine"
+err_has "no samples in the 1 profile of machines like this one"
 expect 2 verify nothing --machine "sim:$machine"
 expect 2 verify base.json --machine "sim:$source_dir/machines/atom.json"
 err_has "another machine"

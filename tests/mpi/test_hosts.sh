@@ -4,63 +4,18 @@
 set -eu
 program=$1 mpirun=$2 python=$3
 folder=$(mktemp -d)
-keepers=
+. "$(dirname "$0")/hosts.sh"
 cleanup() {
-    for keeper in $keepers; do
-        kill "$keeper" 2>/dev/null || true
-    done
+    end_hosts
     rm -rf "$folder"
 }
 trap cleanup EXIT
-skip() {
-    echo "skipped: $1"
-    exit 77
-}
-[ "$(id -u)" = 0 ] || skip "namespaces need root"
-command -v tc >/dev/null && command -v ip >/dev/null || skip "no ip or tc"
-unshare -n -u -i -m true 2>/dev/null || skip "namespaces are not permitted"
-
-printf '127.0.0.1 localhost\n10.77.0.1 bjhost1\n10.77.0.2 bjhost2\n10.77.0.3 bjhost3\n' >"$folder/hosts"
-for number in 1 2 3; do
-    unshare -n -u -i -m sleep 300 &
-    keepers="$keepers $!"
-    echo $! >"$folder/bjhost$number"
-done
-sleep 0.5
-inside() { # inside NUMBER COMMAND...
-    which=$1
-    shift
-    nsenter -t "$(cat "$folder/bjhost$which")" -n -u -i -m "$@"
-}
-for number in 1 2 3; do
-    inside $number hostname bjhost$number
-    inside $number mount --bind "$folder/hosts" /etc/hosts
-    inside $number ip link set lo up
-done
-inside 1 ip link add bridge0 type bridge
-inside 1 ip addr add 10.77.0.1/24 dev bridge0
-inside 1 ip link set bridge0 up
-for number in 2 3; do
-    inside 1 ip link add to$number type veth peer name up0 netns "$(cat "$folder/bjhost$number")"
-    inside 1 ip link set to$number master bridge0
-    inside 1 ip link set to$number up
-    inside $number ip addr add 10.77.0.$number/24 dev up0
-    inside $number ip link set up0 up
-done
+make_hosts 3
 inside 1 tc qdisc add dev to3 root tbf rate 100mbit burst 4kb latency 500ms
 inside 3 tc qdisc add dev up0 root tbf rate 100mbit burst 4kb latency 500ms
 
-cat >"$folder/agent" <<END
-#!/bin/sh
-host=\$1
-shift
-exec nsenter -t "\$(cat $folder/\$host)" -n -u -i -m sh -c "\$*"
-END
-chmod +x "$folder/agent"
 measure() {
-    inside 1 timeout 80 "$mpirun" --allow-run-as-root --oversubscribe --bind-to none --mca plm_rsh_agent "$folder/agent" \
-        --mca btl self,vader,tcp --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 \
-        --mca plm_rsh_no_tree_spawn 1 --mca mpi_yield_when_idle 1 -host bjhost1:2,bjhost2:2,bjhost3:2 "$program" "$@"
+    launch bjhost1:2,bjhost2:2,bjhost3:2 "$program" "$@"
 }
 check() {
     "$python" - "$folder/profile.json" <<'END'

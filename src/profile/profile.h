@@ -59,7 +59,8 @@ typedef struct {
         int *cpus_allowed;
         size_t cpus_allowed_count;
         uint64_t memory_bytes;
-        int virtualised; /* -1: unknown */
+        int virtualised;   /* -1: unknown */
+        char emulator[64]; /* the program that runs ours; "" when none is seen, and not written */
         double load_before;
         bj_strings warnings;
     } environment;

@@ -56,6 +56,7 @@ static const field fields[] = {
     FIELD(environment, cpus_allowed, CPUS),
     FIELD(environment, memory_bytes, COUNT),
     FIELD(environment, virtualised, FLAG),
+    FIELD(environment, emulator, OPTION),
     FIELD(environment, huge_pages, PROSE),
     FIELD(environment, load_before, NUMBER),
     FIELD(environment, warnings, STRINGS),

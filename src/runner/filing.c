@@ -50,8 +50,22 @@ static void cap_by_hypervisor(const bj_profile *profile, const bj_probe *probe, 
             answers->items[i].confidence = BJ_CONFIDENCE_MEDIUM;
 }
 
+/* Rounds of an emulator agree as those of a processor do, and say nothing of one. */
+static void cap_by_emulator(const bj_profile *profile, bj_answers *answers) {
+    for (size_t i = 0; profile->environment.emulator[0] != '\0' && i < answers->count; i++) {
+        bj_answer *answer = &answers->items[i];
+        if (!bj_data_has_value(answer))
+            continue;
+        answer->confidence = BJ_CONFIDENCE_LOW;
+        snprintf(answer->caveat, sizeof answer->caveat,
+                 "%s ran this program: what was timed is that emulator, not a processor",
+                 profile->environment.emulator);
+    }
+}
+
 bj_status bj_runner_file_answers(bj_profile *profile, const bj_probe *probe, bj_answers *answers, bj_error *error) {
     cap_by_hypervisor(profile, probe, answers);
+    cap_by_emulator(profile, answers);
     bj_answers *old = &profile->answers;
     size_t room = old->count + answers->count + 1, count = 0;
     bj_answer *items = malloc(room * sizeof *items);

@@ -107,6 +107,7 @@ static bj_status fill_native(const bj_machine *machine, bj_profile *profile, bj_
     profile->environment.memory_bytes = system.memory_bytes;
     profile->environment.page_bytes = bj_platform_page_bytes();
     profile->environment.virtualised = system.virtualised;
+    COPY_TEXT(profile->environment.emulator, system.emulator);
     profile->environment.load_before = system.load;
     /* A launcher binds ranks on purpose: then it is the host that may be busy. */
     long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -219,6 +219,17 @@ static void virtual_cpus_are_medium_at_most(void **state) {
     }
 }
 
+/* Whatever rounds agree on, it is the emulator's. */
+static void emulated_answers_are_low(void **state) {
+    (void)state;
+    bj_answers answers = {0};
+    strcpy(profile.environment.emulator, "qemu-s390x");
+    assert_int_equal(put(&answers, "gamma.x", "count", 3, &error), BJ_OK);
+    assert_int_equal(bj_runner_file_answers(&profile, &gamma_probe, &answers, &error), BJ_OK);
+    assert_int_equal(answer("gamma.x")->confidence, BJ_CONFIDENCE_LOW);
+    assert_non_null(strstr(answer("gamma.x")->caveat, "qemu-s390x"));
+}
+
 static bj_status analyse_rates(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,
                                bj_error *error) {
     (void)samples;
@@ -390,6 +401,7 @@ int main(void) {
         TEST(a_run_answers_everything),
         TEST(answers_are_no_surer_than_their_level),
         TEST(virtual_cpus_are_medium_at_most),
+        TEST(emulated_answers_are_low),
         TEST(no_high_beside_a_wide_interval),
         TEST(literal_methods_are_low),
         TEST(every_number_promises_something),

@@ -44,7 +44,8 @@ static bool declares_work(const work *work) {
     return false;
 }
 
-/* Against what the machine attains, where regions say what they do and a profile is at hand. */
+/* Against what the machine attains, where regions say what they do and a profile is at hand. A default profile that
+ * nobody asked for is no reason to refuse: what cannot be read of it is only said. */
 static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj_error *error) {
     const char *path = bj_cli_find_value(arguments, "profile");
     bj_profile profile;
@@ -59,7 +60,12 @@ static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj
             bj_regions_compare_to_peaks(&work->report[i], &peaks);
     }
     bj_profile_free(&profile);
-    return status;
+    if (status == BJ_OK || path != NULL || status == BJ_ERR_RESOURCE)
+        return status;
+    bj_cli_complain("warning: nothing is held against what a core attains: %s", error->text);
+    free(work->profile);
+    work->profile = NULL;
+    return BJ_OK;
 }
 
 static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_error *error) {

@@ -59,6 +59,10 @@ cp "$here/diagnose_profile.json" blackjack-profile.json
 expect 0 regions declared.json
 out_has "What a core attains: blackjack-profile.json"
 out_has "40% of memory for one"
+echo '{' >blackjack-profile.json
+expect 0 regions declared.json
+err_has "blackjack-profile.json"
+out_has "0.4 Gflop/s a thread"
 rm blackjack-profile.json
 expect 2 regions declared.json --profile nowhere.json
 one_line_error

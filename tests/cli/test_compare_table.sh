@@ -40,6 +40,11 @@ head -n 1 out | grep -q packed || complain "the name of a compressed profile"
 # A slip is said, and nothing is judged: 2 is trouble, 1 would be a difference.
 expect 2 compare --table
 one_line_error
+for of_table in --keys=cpu.clock_ghz --format=csv; do
+    expect 2 compare first.json other.json "$of_table"
+    one_line_error
+    err_has "--table"
+done
 expect 2 compare --table first.json --json
 one_line_error
 expect 2 compare --table first.json --format html

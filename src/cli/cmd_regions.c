@@ -1,7 +1,9 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "profile/places.h"
 #include "regions/regions.h"
@@ -68,6 +70,14 @@ static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj
     return BJ_OK;
 }
 
+/* Safe for a terminal. */
+static void print_path(const char *before, const char *path) {
+    char line[PATH_MAX];
+    snprintf(line, sizeof line, "%s", path);
+    bj_base_hide_controls(line);
+    printf("%s%s\n", before, line);
+}
+
 static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_error *error) {
     if (bj_cli_is_given(arguments, "json")) {
         char *text = NULL;
@@ -82,10 +92,10 @@ static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_e
         return BJ_OK;
     }
     if (work->profile != NULL)
-        printf("What a core attains: %s\n", work->profile);
+        print_path("What a core attains: ", work->profile);
     for (size_t i = 0; i < work->count; i++) {
         if (work->count == 2)
-            printf("%s%s\n", i > 0 ? "\n" : "", arguments->operands[i]);
+            print_path(i > 0 ? "\n" : "", arguments->operands[i]);
         bj_regions_print(stdout, &work->report[i]);
     }
     if (work->count == 2)

@@ -68,6 +68,11 @@ expect 2 regions declared.json --profile nowhere.json
 one_line_error
 expect 0 regions least.json --series
 [ "$(wc -l <out)" -eq 41 ] || complain "a line a cell expected"
+odd=$(printf 'odd\033[31m.json')
+cp least.json "$odd"
+expect 0 regions "$odd" full.json
+out_has "odd?[31m.json"
+grep -q "$(printf '\033')" out && complain "a file's name moves the cursor"
 expect 2 regions least.json full.json --by guess
 one_line_error
 err_has "--by: expected call or total"

@@ -118,7 +118,7 @@ package:
 	@scripts/make_package.sh build/package
 
 packagecheck: package
-	@scripts/check_package.sh build/package $(ROOT)
+	@scripts/check_package.sh build/package '$(ROOT)'
 
 install: build
 	@cmake --install build --prefix '$(PREFIX)'

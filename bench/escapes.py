@@ -104,6 +104,9 @@ def profile_commands(every):
     yield ["show", "odd.json", "--plot", "cache"]
     yield ["compare", "odd.json", "good.json"]
     yield ["compare", "good.json", "odd.json"]
+    for form in ("text", "markdown", "csv"):
+        yield ["compare", "--table", "odd.json", "--keys", "*", "--format", form]
+    yield ["contribute", "odd.json"]
     yield ["fleet", "fleet"]
     yield ["verify", "odd.json", "--machine", MACHINE, "--budget", "0.2"]
     if every:  # a second each
@@ -166,7 +169,7 @@ def main():
                                             "--bytes", "64"], COMM)], every)
         name = f"x{ODD}.json"
         for command in ["show", "get", "curve", "compare", "fleet", "verify", "tune gemm", "diagnose", "regions", "emit sh",
-                        "analyze cache", "reanalyze", "report", "run --resume clock -o", "run clock --machine", "time",
+                        "analyze cache", "compare --table", "contribute", "reanalyze", "report", "run --resume clock -o", "run clock --machine", "time",
                         "list", "help", "run"]:
             for content in (None, "{}", "1,2\n"):
                 if content is not None:

@@ -12,9 +12,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/bj-root-XXXXXX")
 root=$scratch/root
 mounted=
 leave() {
-    for place in $mounted; do
-        umount -l "$place" || :
-    done
+    [ -z "$mounted" ] || umount -l "$mounted" || :
     rm -rf --one-file-system "$scratch"
 }
 trap leave EXIT
@@ -33,7 +31,10 @@ list_files() {
         -path ./var/lib/apt -o -path ./var/log -o -path ./packages -o -path ./run \) -prune -o -print | LC_ALL=C sort)
 }
 names=$(for deb in "$folder"/*.deb; do dpkg-deb -f "$deb" Package; done | grep -v -- -dbgsym) || fail "no packages in $folder"
-debs=$(ls "$folder"/*.deb | grep -v -- -dbgsym_)
+mkdir "$scratch/packages"
+for deb in "$folder"/*.deb; do
+    case $deb in *-dbgsym_*) ;; *) cp "$deb" "$scratch/packages/" ;; esac
+done
 
 # ---- a system of its own
 
@@ -51,9 +52,7 @@ make_system() {
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
     chmod +x "$root/usr/sbin/policy-rc.d"
     mount -t proc proc "$root/proc" && mounted="$root/proc"
-    mkdir "$root/packages"
-    # shellcheck disable=SC2086
-    cp $debs "$root/packages/"
+    cp -r "$scratch/packages" "$root/"
     inside apt-get update -q >"$scratch/log" 2>&1 || { tail -5 "$scratch/log" >&2; fail "apt-get update"; }
 }
 # What the packages stand on is not ours: it is installed first, so that only ours come and go between the two lists.
@@ -87,16 +86,17 @@ check_system() {
 
 # ---- a folder
 
+dpkg_there() {
+    dpkg "--root=$root" --force-depends --force-not-root --force-script-chrootless --force-bad-path "--log=$scratch/dpkg.log" "$@"
+}
 check_folder() {
     mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
     : >"$root/var/lib/dpkg/status"
     list_files >"$scratch/before"
-    dpkg_there="dpkg --root=$root --force-depends --force-not-root --force-script-chrootless --force-bad-path --log=$scratch/dpkg.log"
-    # shellcheck disable=SC2086
-    $dpkg_there --install $debs >"$scratch/log" 2>&1 || { tail -5 "$scratch/log" >&2; fail "dpkg --install"; }
+    dpkg_there --install "$scratch"/packages/*.deb >"$scratch/log" 2>&1 || { tail -5 "$scratch/log" >&2; fail "dpkg --install"; }
     (cd "$scratch" && "$root/usr/bin/blackjack" run clock -q -o clock.json && "$root/usr/bin/blackjack" show clock.json) || fail "blackjack run clock"
     # shellcheck disable=SC2086
-    $dpkg_there --purge $names >"$scratch/log" 2>&1 || { tail -5 "$scratch/log" >&2; fail "dpkg --purge"; }
+    dpkg_there --purge $names >"$scratch/log" 2>&1 || { tail -5 "$scratch/log" >&2; fail "dpkg --purge"; }
 }
 
 if [ "$(id -u)" -eq 0 ] && { [ -n "$given" ] || command -v debootstrap >/dev/null; }; then

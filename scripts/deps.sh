@@ -22,6 +22,8 @@ need() { # need DEBIAN_PACKAGES WHAT PROBE...
     probe_packages=$1
     probe_what=$2
     shift 2
+    # A slip in a name must not look like a package that is missing.
+    command -v "$1" >/dev/null || { echo "deps.sh: $1: no such probe" >&2; exit 3; }
     if ! "$@" >/dev/null 2>&1; then
         packages="$packages $probe_packages"
         things="$things
@@ -67,12 +69,12 @@ any_browser() {
     has chromium || has chromium-browser || has google-chrome
 }
 
-# By the loader's list, which needs no compiler; it is not in everybody's PATH.
-has_emulates() {
+emulates() {
     has "qemu-$1-static" || has "qemu-$1"
 }
 
-library() {
+# By the loader's list, which needs no compiler; it is not in everybody's PATH.
+has_library() {
     PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "$1"
 }
 

@@ -4,7 +4,8 @@
 usage: make_collection.py --program BLACKJACK [--check | --simulate]
 Without an option the tables of profiles/README.md are written anew: each stands below the command that prints it. --simulate
 also measures the simulated machines anew, after a change of what is answered. --check changes nothing: tables must be what
-their commands print, every profile stands in one, valid, and two of the simulated ones must be what is answered today.
+their commands print, every profile stands in one and names no path of its host, and two of the simulated ones must be what is
+answered today.
 """
 import argparse
 import json
@@ -19,6 +20,7 @@ PAGE = ROOT / "profiles/README.md"
 # What compares cpus takes a simulator minutes, and operations only echo the machine's file.
 PROBES = "clock cache line associativity page tlb bandwidth parallelism contexts timer".split()
 CHECKED = ("atom", "omap3") # the quickest to simulate
+ABSOLUTE = re.compile(r'"(?:\w+:)?/[^"]*"')
 TABLE = re.compile(r"^    (blackjack compare --table .+)\n\n((?:\|.*\n)+)", re.M)
 
 
@@ -30,8 +32,9 @@ def call(program, words, cwd=ROOT):
 
 
 def simulate(program, name, path):
-    call(program, ["run", *PROBES, "--machine", f"sim:{ROOT / 'machines' / (name + '.json')}", "--effort", "quick", "--no-curves", "-q",
-                   "--force", "-o", str(path)])
+    # Profiles keep their arguments: a path from here, which is the same for everybody.
+    call(program, ["run", *PROBES, "--machine", f"sim:machines/{name}.json", "--effort", "quick", "--no-curves", "-q", "--force", "-o",
+                   str(path)])
 
 
 def write_tables(program, page):
@@ -54,6 +57,9 @@ def check(program, page):
     for path in sorted((ROOT / "profiles").glob("**/*.json")):
         if str(path.relative_to(ROOT)) not in shown:
             found.append(f"{path.relative_to(ROOT)}: stands in no table of profiles/README.md")
+        named = ABSOLUTE.search(path.read_text(encoding="utf-8"))
+        if named:
+            found.append(f"{path.relative_to(ROOT)}: names a place of the system that it is from: {named.group(0)}")
     with tempfile.TemporaryDirectory() as folder:
         for name in CHECKED:
             today = Path(folder) / f"{name}.json"

@@ -82,6 +82,10 @@ static int run_table(const bj_cli_arguments *arguments) {
 static int run(const bj_cli_arguments *given) {
     if (bj_cli_is_given(given, "table"))
         return run_table(given);
+    if (bj_cli_is_given(given, "keys") || bj_cli_is_given(given, "format")) {
+        bj_cli_complain("compare: --keys and --format are of a table: --table is missing");
+        return BJ_EXIT_USAGE;
+    }
     bj_error error;
     bj_cli_compared compared;
     const bj_cli_arguments *arguments = &compared.arguments;

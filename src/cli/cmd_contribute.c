@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "cli/cli.h"
 #include "cli/contribution.h"
 #include "cli/values.h"
@@ -16,13 +18,14 @@ static int run(const bj_cli_arguments *arguments) {
     bj_output *output;
     bj_error error;
     bj_profile profile;
+    const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
+    char *default_path = NULL;
     bj_strings removed = {0};
     bj_profile_init(&profile);
     bj_status status = bj_cli_open_output(target != NULL ? target : "-", bj_cli_is_given(arguments, "force"),
                                           "--force replaces it", &output, &error);
     if (status == BJ_OK)
-        status = bj_profile_read_default(arguments->operand_count > 0 ? arguments->operands[0] : NULL, &profile, NULL,
-                                         &error);
+        status = bj_profile_read_default(path, &profile, path == NULL ? &default_path : NULL, &error);
     if (status == BJ_OK)
         status = bj_cli_strip_profile(&profile, &removed, &error);
     if (status == BJ_OK)
@@ -32,6 +35,9 @@ static int run(const bj_cli_arguments *arguments) {
     bj_base_close_output(output);
     bj_strings_free(&removed);
     bj_profile_free(&profile);
+    if (status != BJ_OK)
+        bj_cli_name_default(default_path, &error);
+    free(default_path);
     return status == BJ_OK ? BJ_EXIT_OK : bj_cli_fail(status, &error);
 }
 

@@ -1,7 +1,9 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/cli.h"
 #include "profile/places.h"
 #include "regions/regions.h"
@@ -44,7 +46,8 @@ static bool declares_work(const work *work) {
     return false;
 }
 
-/* Against what the machine attains, where regions say what they do and a profile is at hand. */
+/* Against what the machine attains, where regions say what they do and a profile is at hand. A default profile that
+ * nobody asked for is no reason to refuse: what cannot be read of it is only said. */
 static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj_error *error) {
     const char *path = bj_cli_find_value(arguments, "profile");
     bj_profile profile;
@@ -59,7 +62,20 @@ static bj_status find_standing(const bj_cli_arguments *arguments, work *work, bj
             bj_regions_compare_to_peaks(&work->report[i], &peaks);
     }
     bj_profile_free(&profile);
-    return status;
+    if (status == BJ_OK || path != NULL || status == BJ_ERR_RESOURCE)
+        return status;
+    bj_cli_complain("warning: nothing is held against what a core attains: %s", error->text);
+    free(work->profile);
+    work->profile = NULL;
+    return BJ_OK;
+}
+
+/* Safe for a terminal. */
+static void print_path(const char *before, const char *path) {
+    char line[PATH_MAX];
+    snprintf(line, sizeof line, "%s", path);
+    bj_base_hide_controls(line);
+    printf("%s%s\n", before, line);
 }
 
 static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_error *error) {
@@ -76,10 +92,10 @@ static bj_status print(const bj_cli_arguments *arguments, const work *work, bj_e
         return BJ_OK;
     }
     if (work->profile != NULL)
-        printf("What a core attains: %s\n", work->profile);
+        print_path("What a core attains: ", work->profile);
     for (size_t i = 0; i < work->count; i++) {
         if (work->count == 2)
-            printf("%s%s\n", i > 0 ? "\n" : "", arguments->operands[i]);
+            print_path(i > 0 ? "\n" : "", arguments->operands[i]);
         bj_regions_print(stdout, &work->report[i]);
     }
     if (work->count == 2)

@@ -180,10 +180,15 @@ static void take(void *context, const void *bytes, size_t count) {
     }
 }
 
+/* What a spoilt child would still find out is of no use. */
+static bool is_over(void *context) {
+    const session *s = context;
+    return s->is_spoilt || bj_cli_is_stopped(NULL);
+}
+
 static bj_status measure(session *s, bj_error *error) {
     const double limit_s = SILENCE_SECONDS;
-    bj_child_task task = {
-        .work = work, .take = take, .is_stopped = bj_cli_is_stopped, .context = s, .limit_s = &limit_s};
+    bj_child_task task = {.work = work, .take = take, .is_stopped = is_over, .context = s, .limit_s = &limit_s};
     bj_child_fate fate;
     char name[40];
     BJ_TRY(bj_platform_run_child(&task, &fate, error));

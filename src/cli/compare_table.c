@@ -5,19 +5,14 @@
 #include <string.h>
 
 #include "cli/style.h"
+#include "fleet/fleet.h"
 #include "report/machine_table.h"
 
 /* "profiles/zen3.json.gz" is called zen3. */
 static bj_status name_machine(const char *path, bj_strings *names, bj_error *error) {
-    static const char *const endings[] = {".gz", ".json"};
     char name[100];
     const char *slash = strrchr(path, '/');
-    snprintf(name, sizeof name, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : path);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t length = strlen(name), tail = strlen(endings[i]);
-        if (length > tail && strcmp(name + length - tail, endings[i]) == 0)
-            name[length - tail] = '\0';
-    }
+    bj_fleet_name_host(slash != NULL && slash[1] != '\0' ? slash + 1 : path, name, sizeof name);
     return bj_strings_add(names, name, error);
 }
 

@@ -20,7 +20,8 @@ static bool is_status(bj_status status) {
 static bool is_sound_answer(const bj_answer *answer) {
     bool sound = is_text(answer->key, sizeof answer->key) && is_text(answer->unit, sizeof answer->unit) &&
                  is_text(answer->probe, sizeof answer->probe) && is_text(answer->reason, sizeof answer->reason) &&
-                 is_text(answer->method, sizeof answer->method) && is_text(answer->pages, sizeof answer->pages);
+                 is_text(answer->caveat, sizeof answer->caveat) && is_text(answer->method, sizeof answer->method) &&
+                 is_text(answer->pages, sizeof answer->pages);
     for (size_t i = 0; i < sizeof answer->evidence / sizeof answer->evidence[0]; i++)
         sound = sound && is_text(answer->evidence[i], sizeof answer->evidence[i]);
     /* A pointer of another process points nowhere. */

@@ -205,9 +205,10 @@ static void take(void *context, const void *bytes, size_t count) {
     show_progress(s);
 }
 
+/* What a spoilt child would still find out is of no use. */
 static bool is_stopped(void *context) {
     const session *s = context;
-    return *s->results->stop != 0;
+    return s->is_spoilt || *s->results->stop != 0;
 }
 
 /* How the child's end is told, with the kernel that it was at. */

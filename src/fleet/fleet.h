@@ -71,6 +71,8 @@ bj_status bj_fleet_add(bj_fleet *fleet, const char *file, const bj_profile *prof
 bj_status bj_fleet_judge(bj_fleet *fleet, bj_find_tolerance find_tolerance, bj_error *error) BJ_WARN_UNUSED;
 void bj_fleet_free(bj_fleet *fleet);
 
+/* A profile's file name without its ending, and safe for a terminal. */
+void bj_fleet_name_host(const char *file, char *name, size_t room);
 /* For a person; write errors are the caller's to find on `out`. */
 void bj_fleet_print(FILE *out, const bj_fleet *fleet);
 /* blackjack-fleet/1; *text is the caller's to free. */

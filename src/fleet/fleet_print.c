@@ -12,10 +12,9 @@
 /* Numbers of one host that are told; the rest is counted. */
 enum { KEYS_TOLD = 3, DOUBTS_TOLD = 10, NAME_ROOM = 256 };
 
-/* The file's name without its ending, and safe for a terminal. */
-static void name_host(const char *file, char *name) {
+void bj_fleet_name_host(const char *file, char *name, size_t room) {
     static const char *const endings[] = {".gz", ".json"};
-    snprintf(name, NAME_ROOM, "%s", file);
+    snprintf(name, room, "%s", file);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t length = strlen(name), ending = strlen(endings[i]);
         if (length > ending && strcmp(name + length - ending, endings[i]) == 0)
@@ -46,7 +45,7 @@ static size_t print_host(FILE *out, const bj_fleet *fleet, size_t first) {
     while (first + count < fleet->outlier_count && items[count].host == items[0].host &&
            items[count].certain == items[0].certain)
         count++;
-    name_host(fleet->hosts[items[0].host].file, name);
+    bj_fleet_name_host(fleet->hosts[items[0].host].file, name, sizeof name);
     for (size_t i = 0; i < count && i < KEYS_TOLD; i++) {
         if (i == 0)
             fprintf(out, "%s: ", name);

@@ -12,12 +12,14 @@
 
 #include "base/output.h"
 #include "lib/lib.h"
-#include "platform/system/file_system.h"
 #include "platform/pages.h"
+#include "platform/system/file_system.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */
 #define ARENA_BYTES ((size_t)1 << 30)
 #define ARENA_LEAST_BYTES ((size_t)1 << 20)
+/* Of a call, in operations or bytes: the file has whole numbers, which JSON's readers take up to 2^63. */
+#define WORK_MOST 9e18
 
 typedef struct {
     bj_lib_region_slot *slots[BJ_LIB_REGIONS_MOST + 1]; /* the last: of a region that has no number */
@@ -338,16 +340,22 @@ bj_lib_region bj_lib_name_region(const char *name) {
     return count;
 }
 
+/* What cannot be an amount of work is not known: in the file it would keep all of it from being read. */
+static void store_work(double *place, double amount) {
+    double known = amount > 0 && amount <= WORK_MOST ? amount : 0;
+    __atomic_store(place, &known, __ATOMIC_RELAXED);
+}
+
 void bj_lib_declare_work(bj_lib_region region, double flops, double bytes) {
     if (arena == NULL || region >= BJ_LIB_REGIONS_MOST)
         return;
-    __atomic_store(&arena->name[region].flops, &flops, __ATOMIC_RELAXED);
-    __atomic_store(&arena->name[region].bytes, &bytes, __ATOMIC_RELAXED);
+    store_work(&arena->name[region].flops, flops);
+    store_work(&arena->name[region].bytes, bytes);
 }
 
 void bj_lib_declare_loads(bj_lib_region region, double loads) {
     if (arena != NULL && region < BJ_LIB_REGIONS_MOST)
-        __atomic_store(&arena->name[region].loads, &loads, __ATOMIC_RELAXED);
+        store_work(&arena->name[region].loads, loads);
 }
 
 bj_lib_result bj_lib_write_regions(const char *path, bj_lib_error *error) {

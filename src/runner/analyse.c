@@ -70,8 +70,8 @@ static void round_numbers(const bj_curves *samples, bj_answer *answer) {
     answer->has_p = answer->has_p && answer->p >= 0 && answer->p <= 1;
 }
 
-/* The part of a key that names a level, "cache.L2." of "cache.L2.read_gbs"; 0: it names none. Memory is the level behind
- * the last cache: who took a cache for it has measured that cache's rate. */
+/* The part of a key that names a level, "cache.L2." of "cache.L2.read_gbs"; 0: it names none. Memory is the level
+ * behind the last cache: who took a cache for it has measured that cache's rate. */
 static size_t measure_level_part(const char *key) {
     static const char memory[] = "memory.";
     if (strncmp(key, memory, strlen(memory)) == 0)

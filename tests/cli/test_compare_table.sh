@@ -37,9 +37,23 @@ grep '^key ' out | tr -s ' ' '\n' | grep -c -x first >count
 [ "$(cat count)" -eq 7 ] || complain "$(cat count) columns of 7"
 head -n 1 out | grep -q packed || complain "the name of a compressed profile"
 
+# A file's name is a title, and safe for a terminal.
+odd=$(printf 'odd\033[31m.json')
+cp first.json "$odd"
+for format in text markdown csv; do
+    expect 0 compare --table "$odd" other.json --format $format
+    head -n 1 out | grep -qF 'odd?[31m' || complain "$format: an odd name"
+    grep -q "$(printf '\033')" out && complain "$format: a file's name moves the cursor"
+done
+
 # A slip is said, and nothing is judged: 2 is trouble, 1 would be a difference.
 expect 2 compare --table
 one_line_error
+for of_table in --keys=cpu.clock_ghz --format=csv; do
+    expect 2 compare first.json other.json "$of_table"
+    one_line_error
+    err_has "--table"
+done
 expect 2 compare --table first.json --json
 one_line_error
 expect 2 compare --table first.json --format html

@@ -112,6 +112,8 @@ expect 0 run clock --machine "sim:$machine" --effort quick -q -o simulated.json
 expect 2 contribute simulated.json
 one_line_error
 err_has "simulated"
+BLACKJACK_PROFILE=simulated.json "$blackjack" contribute >out 2>err
+err_has "simulated.json: a simulated machine"
 expect 2 contribute missing.json
 one_line_error
 finish

@@ -59,11 +59,20 @@ cp "$here/diagnose_profile.json" blackjack-profile.json
 expect 0 regions declared.json
 out_has "What a core attains: blackjack-profile.json"
 out_has "40% of memory for one"
+echo '{' >blackjack-profile.json
+expect 0 regions declared.json
+err_has "blackjack-profile.json"
+out_has "0.4 Gflop/s a thread"
 rm blackjack-profile.json
 expect 2 regions declared.json --profile nowhere.json
 one_line_error
 expect 0 regions least.json --series
 [ "$(wc -l <out)" -eq 41 ] || complain "a line a cell expected"
+odd=$(printf 'odd\033[31m.json')
+cp least.json "$odd"
+expect 0 regions "$odd" full.json
+out_has "odd?[31m.json"
+grep -q "$(printf '\033')" out && complain "a file's name moves the cursor"
 expect 2 regions least.json full.json --by guess
 one_line_error
 err_has "--by: expected call or total"

@@ -16,6 +16,7 @@ static void check_answer(const bj_answer *answer) {
             "so has a confidence");
     require(answer->structured == NULL, "no pointer of another process");
     check_text(answer->reason, sizeof answer->reason);
+    check_text(answer->caveat, sizeof answer->caveat);
     check_text(answer->method, sizeof answer->method);
 }
 

@@ -1,5 +1,6 @@
 /* Regions by the public header: threads, nesting, forks, a file written meanwhile. Every call must be in the file,
  * whoever made it and whatever became of the thread or process. */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -101,6 +102,25 @@ static void test_names(void **state) {
     bj_lib_error error = {""};
     assert_int_not_equal(bj_lib_write_regions("/no/such/folder/file", &error), BJ_LIB_OK);
     assert_true(error.text[0] != 0);
+}
+
+/* What a program computes may have gone wrong: the file must be JSON all the same. */
+static void test_declared_work(void **state) {
+    (void)state;
+    bj_lib_region sound = bj_lib_name_region("sound"), odd = bj_lib_name_region("odd"),
+                  huge = bj_lib_name_region("huge");
+    bj_lib_declare_work(sound, 1e12, 64);
+    bj_lib_declare_loads(sound, 8);
+    bj_lib_declare_work(odd, NAN, -1);
+    bj_lib_declare_loads(odd, INFINITY);
+    bj_lib_declare_work(huge, 1e300, 16);
+    bj_lib_declare_work(BJ_LIB_REGIONS_MOST, 1, 1);
+    bj_lib_declare_loads(BJ_LIB_REGIONS_MOST, 1);
+    char *text = read_back();
+    assert_non_null(strstr(text, "\"sound\", \"flops\": 1000000000000, \"bytes\": 64, \"loads\": 8}"));
+    assert_non_null(strstr(text, "\"odd\", \"flops\": 0, \"bytes\": 0, \"loads\": 0}"));
+    assert_non_null(strstr(text, "\"huge\", \"flops\": 0, \"bytes\": 16, \"loads\": 0}"));
+    free(text);
 }
 
 static void test_nesting(void **state) {
@@ -218,10 +238,8 @@ static int make_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_many_periods),
-        cmocka_unit_test(test_threads_and_forks),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_declared_work),     cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_many_periods), cmocka_unit_test(test_threads_and_forks),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

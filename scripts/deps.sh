@@ -22,6 +22,11 @@ need() { # need DEBIAN_PACKAGES WHAT PROBE...
     probe_packages=$1
     probe_what=$2
     shift 2
+    # Silenced below, a misspelt probe would pass for a package that is missing.
+    command -v "$1" >/dev/null || {
+        echo "deps: no probe '$1'" >&2
+        exit 2
+    }
     if ! "$@" >/dev/null 2>&1; then
         packages="$packages $probe_packages"
         things="$things
@@ -68,12 +73,12 @@ any_browser() {
 }
 
 # By the loader's list, which needs no compiler; it is not in everybody's PATH.
-has_emulates() {
-    has "qemu-$1-static" || has "qemu-$1"
+has_library() {
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "$1"
 }
 
-library() {
-    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -qF "$1"
+emulates() {
+    has "qemu-$1-static" || has "qemu-$1"
 }
 
 has_header() {

@@ -30,8 +30,9 @@ def call(program, words, cwd=ROOT):
 
 
 def simulate(program, name, path):
-    call(program, ["run", *PROBES, "--machine", f"sim:{ROOT / 'machines' / (name + '.json')}", "--effort", "quick", "--no-curves", "-q",
-                   "--force", "-o", str(path)])
+    # By a path from the root of the project, as the profile keeps it.
+    call(program, ["run", *PROBES, "--machine", f"sim:machines/{name}.json", "--effort", "quick", "--no-curves", "-q", "--force",
+                   "-o", str(path)])
 
 
 def write_tables(program, page):
@@ -41,9 +42,9 @@ def write_tables(program, page):
 
 
 def answers_of(path):
-    """All but what the run was like: the program that measured differs from build to build."""
+    """And what was asked; not what the run was like: the program that measured differs from build to build."""
     profile = json.loads(path.read_text(encoding="utf-8"))
-    return profile["characteristics"]
+    return profile["characteristics"], profile["run"]["arguments"]
 
 
 def check(program, page):

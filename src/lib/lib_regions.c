@@ -12,8 +12,8 @@
 
 #include "base/output.h"
 #include "lib/lib.h"
-#include "platform/system/file_system.h"
 #include "platform/pages.h"
+#include "platform/system/file_system.h"
 
 /* Virtual; memory is taken as threads come. Some 70 000 pairs of thread and region fit. */
 #define ARENA_BYTES ((size_t)1 << 30)

@@ -18,8 +18,8 @@
 #endif
 
 #include "platform/clock.h"
-#include "platform/system/file_system.h"
 #include "platform/guardian.h"
+#include "platform/system/file_system.h"
 
 enum { POLL_MS = 20, NOT_STARTED = 127 };
 

@@ -44,9 +44,9 @@ def write_tables(program, page):
 
 
 def answers_of(path):
-    """All but what the run was like: the program that measured differs from build to build."""
+    """And what was asked; not what the run was like: the program that measured differs from build to build."""
     profile = json.loads(path.read_text(encoding="utf-8"))
-    return profile["characteristics"]
+    return profile["characteristics"], profile["run"]["arguments"]
 
 
 def check(program, page):

@@ -200,6 +200,10 @@ static bj_status strip_answer(bj_answer *answer, const bj_probe *probe, const bj
     const char *reason = general_reason(answer->status);
     lost->reasons += strcmp(answer->reason, reason) != 0;
     snprintf(answer->reason, sizeof answer->reason, "%s", reason);
+    if (answer->caveat[0] != '\0' && strcmp(answer->caveat, BJ_LITERAL_CAVEAT) != 0) {
+        answer->caveat[0] = '\0';
+        lost->reasons++;
+    }
     answer->evidence_count = 0; /* the samples go */
     return answer->structured != NULL ? bj_cli_strip_value(&answer->structured, &lost->members, error) : BJ_OK;
 }

@@ -57,17 +57,24 @@ void bj_comm_let_launcher_read(void) {
     pause_s(PASS_ON_S);
 }
 
-static pid_t find_launcher(void) {
+static bool is_launcher(pid_t process, pid_t *parent) {
     static const char *const beginnings[] = {"mpirun", "mpiexec", "orterun", "prterun"};
-    pid_t process = getppid();
+    char name[64];
+    if (!bj_platform_look_up_process(process, name, sizeof name, parent)) {
+        *parent = 0;
+        return false;
+    }
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+static pid_t find_launcher(void) {
+    pid_t process = getppid(), parent = 0;
     for (unsigned i = 0; i < ANCESTORS_MOST && process > 1; i++) {
-        char name[64];
-        pid_t parent;
-        if (!bj_platform_look_up_process(process, name, sizeof name, &parent))
-            break;
-        for (size_t k = 0; k < sizeof beginnings / sizeof beginnings[0]; k++)
-            if (strncmp(name, beginnings[k], strlen(beginnings[k])) == 0)
-                return process;
+        if (is_launcher(process, &parent))
+            return process;
         process = parent;
     }
     return 0;
@@ -76,7 +83,7 @@ static pid_t find_launcher(void) {
 void bj_comm_press_launcher(void) {
     int ends[2];
     char nothing;
-    pid_t launcher = find_launcher();
+    pid_t launcher = find_launcher(), parent;
     if (launcher <= 1 || pipe(ends) != 0)
         return;
     pid_t child = fork();
@@ -96,7 +103,8 @@ void bj_comm_press_launcher(void) {
             _exit(0);
         pause_s(SLICE_S);
     }
-    for (unsigned times = 0; times < 2; times++) {
+    /* Its number may be somebody else's once it has ended. */
+    for (unsigned times = 0; times < 2 && is_launcher(launcher, &parent); times++) {
         kill(launcher, SIGINT);
         pause_s(BETWEEN_INTERRUPTS_S);
     }

@@ -225,12 +225,12 @@ static bj_status run_messages(bj_machine *machine, const bj_message *messages, s
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
     if (*self.stop)
         return blame(-1, error);
-    bj_comm_keep_touch();
     if (sigsetjmp(self.escape, 1) != 0) {
         self.is_broken = true;
         return blame(-1, error);
     }
     self.may_escape = 1;
+    bj_comm_keep_touch(); /* it sends to all, also to a host that is lost */
     bj_status status = exchange(messages, count, repetitions, ns_one_way, error);
     self.may_escape = 0;
     return status;

@@ -3,8 +3,8 @@
  * Assumed: hosts of one kind are equal but for a spread between them, which is normal on the scale of logarithms once
  * it is measured robustly; and the spread that the fleet shows tells better than single intervals how far an equal
  * host's answer moves. So the error of a host's number is the fleet's robust spread, and more where its own interval is
- * wider than is usual for the key. Its distance from the median over that error is Student's t; Holm's rule over all
- * hosts and keys aims at any false alarm in no more than one fleet of equals in a hundred (BJ_FALSE_ALARM).
+ * wider than those of nine hosts in ten. Its distance from the median over that error is Student's t; Holm's rule over
+ * all hosts and keys aims at any false alarm in no more than one fleet of equals in a hundred (BJ_FALSE_ALARM).
  *
  * The spread is the largest that the inner 50%, 80% and 90% of the hosts ask for, so that equals with heavy tails do
  * not alarm; a tenth of the hosts may be off in one key. `medium` promises less than its interval says (right nine

@@ -90,6 +90,11 @@ static bj_status compare_numbers(comparing *comparing, const char *key, const bj
     return add(comparing, &difference);
 }
 
+/* Whether what the key says of several cpus may hold for where a hypervisor had them. */
+static bool may_have_moved(const comparing *comparing, const char *key) {
+    return comparing->may_have_moved && find_tolerance(comparing, key).compares_cpus;
+}
+
 /* Which ranks belong together, and how long a message takes in each layer. */
 static bj_status compare_layers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     bj_comm_comparison layers;
@@ -102,7 +107,7 @@ static bj_status compare_layers(comparing *comparing, const char *key, const bj_
     if (layers.same_groups && !(octaves > log2(BJ_LAUNCHES_ALIKE)))
         return BJ_OK;
     bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_LEVEL);
-    difference.certain = is_certain(a, b) && (!layers.same_groups || layers.apart);
+    difference.certain = is_certain(a, b) && (!layers.same_groups || layers.apart) && !may_have_moved(comparing, key);
     if (layers.same_groups) {
         difference.ratio = layers.ratio;
         difference.weight = octaves;
@@ -123,8 +128,7 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
     if (same)
         return BJ_OK;
     bj_difference difference = make_difference(BJ_DIFFERENCE_VALUE, key, a, b, BJ_WEIGHT_LEVEL);
-    difference.certain = is_certain(a, b) && lesser(a, b) == BJ_CONFIDENCE_HIGH &&
-                         !(comparing->may_have_moved && find_tolerance(comparing, key).compares_cpus);
+    difference.certain = is_certain(a, b) && lesser(a, b) == BJ_CONFIDENCE_HIGH && !may_have_moved(comparing, key);
     return add(comparing, &difference);
 }
 

@@ -113,16 +113,12 @@ static void cap_by_width(const bj_probe_key *key, bj_answer *answer) {
 }
 
 /* A paper's method as printed may be off by a quarter in all rounds alike, and resampling them cannot show it. */
-#define LITERAL_CAVEAT                                                                                                 \
-    "by a paper's method to the letter: what it gets wrong by itself is the same in every round, so that rounds that " \
-    "agree do not make it surer"
-
 static void cap_literal(const bj_probe *probe, const char *method, bj_answer *answer) {
     if (!bj_data_has_value(answer) || !bj_runner_is_literal(probe, method))
         return;
     if (answer->confidence > BJ_CONFIDENCE_LOW)
         answer->confidence = BJ_CONFIDENCE_LOW;
-    snprintf(answer->caveat, sizeof answer->caveat, "%s", LITERAL_CAVEAT);
+    snprintf(answer->caveat, sizeof answer->caveat, "%s", BJ_LITERAL_CAVEAT);
 }
 
 static void complete_texts(const bj_probe *probe, const char *method, bj_answer *answer) {

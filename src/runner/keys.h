@@ -19,5 +19,9 @@ const char *bj_runner_find_method(const bj_probe *probe, const char *name);
 /* Whether one of the probe's methods (NULL: its default) does as a paper prints and is not the default. What such a
  * method gets wrong by itself is in every round alike, where resampling does not see it. */
 bool bj_runner_is_literal(const bj_probe *probe, const char *method);
+/* The caveat of its answers. */
+#define BJ_LITERAL_CAVEAT                                                                                              \
+    "by a paper's method to the letter: what it gets wrong by itself is the same in every round, so that rounds that " \
+    "agree do not make it surer"
 /* Whether the probe takes that name; NULL stands for the default, which all do. */
 bool bj_runner_has_method(const bj_probe *probe, const char *name);

@@ -44,6 +44,12 @@ expect 0 emit rankfile hosts.json
 out_has "rank 2=+n2 slot=0"
 expect 2 emit rankfile hosts.json --host a,b
 err_has "names 2 hosts, and comm.ranks has 3"
+# Other groups count, but not where a hypervisor may have moved the cpus of the ranks.
+sed 's/\[\[0, 1, 2\]\]/[[0, 1]]/' hosts.json >apart.json
+sed 's/"characteristics"/"environment": {"virtualised": true}, &/' apart.json >virtual.json
+expect 1 compare hosts.json apart.json
+expect 0 compare hosts.json virtual.json
+out_has "comm.layers"
 "$comm" --merge 1.json 2.json -o both.json >out 2>err || complain "merge"
 valid both.json
 "$comm" --merge both.json 2.json -o twice.json >out 2>err && complain "a launch was merged twice"

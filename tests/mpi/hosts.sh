@@ -15,7 +15,10 @@ inside() { # inside NUMBER COMMAND...
 end_hosts() { # and all that still runs on them: on a host without a network a launcher's daemon may wait for ever
     for keeper in $host_keepers; do
         space=$(readlink "/proc/$keeper/ns/uts") || continue
-        [ "$space" != "$(readlink /proc/self/ns/uts)" ] || continue # not apart from us yet
+        if [ "$space" = "$(readlink /proc/self/ns/uts)" ]; then # not apart from us yet
+            kill -KILL "$keeper" 2>/dev/null || true
+            continue
+        fi
         for process in /proc/[0-9]*; do
             if [ "$(readlink "$process/ns/uts" 2>/dev/null)" = "$space" ]; then
                 kill -KILL "${process#/proc/}" 2>/dev/null || true

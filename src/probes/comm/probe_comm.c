@@ -248,6 +248,7 @@ const bj_probe bj_probe_comm = {
     .name = "comm",
     .question = "What does a message between two ranks cost, by who they are, size, and how many there are at once?",
     .revision = 1,
+    .compares_cpus = true,
     .provides = (const bj_probe_key[]){{"comm.layers", "", 0, 0,
                                         "pairs of ranks of similar cost, near to far: groups, times by size, scaling",
                                         .tolerance = 0},

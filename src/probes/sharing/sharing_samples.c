@@ -28,9 +28,18 @@ static size_t find_cpu(const bj_sharing_level *read, double cpu) {
     return place;
 }
 
+/* The times of a cpu alone. A file may have others than above zero, which have no logarithm. */
+static size_t list_times(const bj_curve *alone, size_t point, double *values) {
+    size_t listed = bj_kit_list_point(alone, point, values), count = 0;
+    for (size_t i = 0; i < listed; i++)
+        if (values[i] > 0)
+            values[count++] = values[i];
+    return count;
+}
+
 /* What a cpu takes alone: the median of its samples, of two the lower, since a disturbance only adds time. */
 static double find_usual(const bj_curve *alone, size_t point, double *values) {
-    size_t count = bj_kit_list_point(alone, point, values);
+    size_t count = list_times(alone, point, values);
     return count == 2 ? fmin(values[0], values[1]) : bj_stats_median(values, count);
 }
 
@@ -58,7 +67,7 @@ static bj_status read_alone(const bj_curve *alone, bj_sharing_level *read, bj_er
         if (place == read->cpu_count || !(usual > 0))
             continue;
         read->alone_ns[place] = known_ns[known++] = usual;
-        used += list_deviations(of_point, bj_kit_list_point(alone, i, of_point), scratch + used);
+        used += list_deviations(of_point, list_times(alone, i, of_point), scratch + used);
     }
     /* Single samples have no spread about themselves: how far the cpus are apart stands for it. */
     if (used == 0)

@@ -28,8 +28,12 @@ static double find_block_ns(const bj_topology_sweep *sweep, double bytes) {
     return NAN;
 }
 
+static bool is_in_clique(const splitting *all, size_t a, size_t b) {
+    return all->number[a] != BJ_NO_NODE && all->number[b] != BJ_NO_NODE;
+}
+
 static void add_pair(splitting *all, size_t a, size_t b, double ns) {
-    if (all->number[a] != BJ_NO_NODE && all->number[b] != BJ_NO_NODE && ns > 0)
+    if (ns > 0)
         all->pairs[all->pair_count++] = (bj_distance){all->number[a], all->number[b], log(ns)};
 }
 
@@ -41,9 +45,11 @@ static size_t list_clique(splitting *all, size_t node) {
         all->number[i] = all->picture->tree.node_of[i] == node ? count++ : BJ_NO_NODE;
     all->pair_count = 0;
     for (size_t i = 0; i < data->first_large && isnan(all->bytes); i++)
-        add_pair(all, data->pairs[i].a, data->pairs[i].b, bj_topology_find_median(data, &data->pairs[i], NULL, 0));
+        if (is_in_clique(all, data->pairs[i].a, data->pairs[i].b))
+            add_pair(all, data->pairs[i].a, data->pairs[i].b, bj_topology_find_median(data, &data->pairs[i], NULL, 0));
     for (size_t i = 0; i < data->sweep_count && !isnan(all->bytes); i++)
-        add_pair(all, data->sweeps[i].a, data->sweeps[i].b, find_block_ns(&data->sweeps[i], all->bytes));
+        if (is_in_clique(all, data->sweeps[i].a, data->sweeps[i].b))
+            add_pair(all, data->sweeps[i].a, data->sweeps[i].b, find_block_ns(&data->sweeps[i], all->bytes));
     return count;
 }
 

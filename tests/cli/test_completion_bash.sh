@@ -14,8 +14,10 @@ offers() {
 }
 for command in $("$blackjack" help | sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p'); do
     offers "$command " blackjack "$command"
-    for option in $("$blackjack" help "$command" | sed -n 's/^  \(-[a-z], \|    \)\(--[a-z][a-z-]*\) .*/\2/p'); do
-        offers "$option " blackjack "$command" "$option"
+    options=$("$blackjack" help "$command" | sed -n 's/^  \(-[a-z], \|    \)\(--[a-z][a-z-]*\) .*/\2/p')
+    for option in $options; do
+        # One may be how another begins.
+        offers "$(printf '%s\n' $options | grep -e "^$option" | tr '\n' ' ')" blackjack "$command" "$option"
     done
 done
 : >some.json

@@ -15,7 +15,9 @@ def measure(machine, *more):
                           capture_output=True, text=True).stdout
     profile = json.loads(text)
     answer = profile["characteristics"]["comm.layers"]
-    assert answer["status"] == "ok" and answer["confidence"] == "high", (machine, answer["status"])
+    # A paper's method to the letter is low at most.
+    sure = "low" if "first_come" in more else "high"
+    assert answer["status"] == "ok" and answer["confidence"] == sure, (machine, answer["status"], answer["confidence"])
     return answer["value"], profile["probes"]["comm"]["seconds"]
 
 

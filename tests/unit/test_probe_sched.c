@@ -230,7 +230,9 @@ static void test_slot_of_unsure_contexts(void **state) {
     } cases[] = {{{1, 1}, {BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_LOW}, BJ_CONFIDENCE_LOW},
                  {{2, 2}, {BJ_CONFIDENCE_LOW, BJ_CONFIDENCE_MEDIUM}, BJ_CONFIDENCE_MEDIUM},
                  {{1, 2}, {BJ_CONFIDENCE_MEDIUM, BJ_CONFIDENCE_HIGH}, BJ_CONFIDENCE_HIGH},
-                 {{1, 2}, {BJ_CONFIDENCE_HIGH, BJ_CONFIDENCE_LOW}, BJ_CONFIDENCE_LOW}};
+                 {{1, 2}, {BJ_CONFIDENCE_HIGH, BJ_CONFIDENCE_LOW}, BJ_CONFIDENCE_LOW},
+                 /* Asked, and not known. */
+                 {{0, 0}, {BJ_CONFIDENCE_NONE, BJ_CONFIDENCE_NONE}, BJ_CONFIDENCE_MEDIUM}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         fixture made;
         open_fixture(&made);
@@ -242,6 +244,8 @@ static void test_slot_of_unsure_contexts(void **state) {
                 BJ_OK);
             answer->value = cases[i].contexts[k];
             answer->confidence = cases[i].confidence[k];
+            if (answer->value == 0)
+                answer->status = BJ_ANSWER_UNDETERMINED;
         }
         assert_int_equal(analyse_slot(&made, NULL, false)->confidence, cases[i].slot);
         close_fixture(&made);

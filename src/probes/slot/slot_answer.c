@@ -83,19 +83,23 @@ typedef struct {
 } circumstances;
 
 /* How sure it is that there are so many contexts: slots of one cpu and of two may differ. Of the answers that say the
- * most, the surest. */
+ * most, the surest; without any, as where the probe of contexts failed, cpus were taken for them. */
 static bj_confidence trust_contexts(const bj_answers *earlier) {
     static const char *const keys[] = {"contexts.int", "contexts.fp", "contexts.memory"};
     double most = 0;
+    bool was_asked = false;
     bj_confidence surest = BJ_CONFIDENCE_NONE;
     for (size_t i = 0; earlier != NULL && i < sizeof keys / sizeof keys[0]; i++) {
         const bj_answer *answer = bj_data_find_answer(earlier, keys[i]);
+        was_asked = was_asked || answer != NULL;
         if (answer == NULL || !bj_data_has_value(answer) || answer->value < most)
             continue;
         surest = answer->value > most || answer->confidence > surest ? answer->confidence : surest;
         most = answer->value;
     }
-    return surest != BJ_CONFIDENCE_NONE ? surest : BJ_CONFIDENCE_HIGH;
+    if (surest != BJ_CONFIDENCE_NONE)
+        return surest;
+    return was_asked && most == 0 ? BJ_CONFIDENCE_MEDIUM : BJ_CONFIDENCE_HIGH;
 }
 
 static circumstances look_around(const bj_curves *samples, const bj_curve *throttled, size_t rounds) {

@@ -36,6 +36,7 @@ LEAST_FOUND = 0.95
 
 def measure(program, machine, effort, folder):
     """Paths of the profiles of equals; those that are there are taken."""
+    os.makedirs(folder, exist_ok=True)
     path = os.path.join(ROOT, "machines", machine + ".json")
     paths = []
     for seed in range(1, EQUALS + 1):

@@ -196,6 +196,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=3, help="runs of the native baseline")
     parser.add_argument("--times", type=int, default=20, help="native runs of equals")
     arguments = parser.parse_args()
+    if arguments.folder:
+        os.makedirs(arguments.folder, exist_ok=True)
     if arguments.native:
         with tempfile.TemporaryDirectory() as scratch:
             sys.exit(not bench_native(arguments.program, arguments.native.split(","), (arguments.times, 3), arguments.repeat,

@@ -42,7 +42,7 @@ static uint64_t round_bytes(uint64_t bytes) {
     uint64_t grain = 1;
     while (bytes / grain >= 16)
         grain *= 2;
-    return (bytes + grain / 2) / grain * grain;
+    return bytes / grain * grain + (bytes % grain >= grain - grain / 2 && bytes <= UINT64_MAX - grain ? grain : 0);
 }
 
 static bj_status strip_tool(bj_profile *profile, bj_strings *removed, bj_error *error) {

@@ -125,6 +125,15 @@ bool bj_cli_keep_system(char *text) {
 
 /* ---- compilers */
 
+/* Length of the version that a word begins with, of two or three numbers; 0: it is none. Four could be an address. */
+static size_t measure_version(const char *word) {
+    size_t length = strspn(word, "0123456789."), dots = 0;
+    for (size_t i = 0; i < length; i++)
+        dots += word[i] == '.';
+    bool ends = word[length] == '\0' || word[length] == ' ';
+    return ends && isdigit((unsigned char)word[0]) && dots >= 1 && dots <= 2 && length < 16 ? length : 0;
+}
+
 bool bj_cli_keep_compiler(char *text) {
     static const char *const names[] = {"AppleClang", "Clang", "clang", "GNU",     "gcc",      "cc",  "icx", "icc",
                                         "IntelLLVM",  "nvc",   "tcc",   "Fujitsu", "armclang", "xlc", NULL};
@@ -139,9 +148,8 @@ bool bj_cli_keep_compiler(char *text) {
         }
     }
     for (const char *at = text; used > 0 && *at != '\0'; at++) {
-        size_t length = strspn(at, "0123456789.");
-        if ((at == text || at[-1] == ' ') && length >= 3 && length < 16 && isdigit((unsigned char)at[0]) &&
-            (at[length] == '\0' || at[length] == ' ')) {
+        size_t length = at == text || at[-1] == ' ' ? measure_version(at) : 0;
+        if (length > 0) {
             kept[used] = ' ';
             memcpy(kept + used + 1, at, length);
             used += length + 1;

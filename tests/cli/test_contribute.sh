@@ -30,7 +30,7 @@ def plant(value, name):
     return value
 profile = json.load(open(sys.argv[1]))
 profile["run"].update(arguments=["cache", "-o", "/home/alicia/out.json", "--cc", "hostzeta-gcc"], cc="/home/alicia/bin/gcc -O2 -I/home/alicia",
-                      cc_version="gcc (hostzeta 12.2.0-14) 12.2.0", cc_flags="-O2 -DHOST=hostzeta -I/home/alicia", method="hostzeta")
+                      cc_version="gcc (hostzeta 12.2.0-14) 192.168.1.17 12.2.0", cc_flags="-O2 -DHOST=hostzeta -I/home/alicia", method="hostzeta")
 profile["environment"]["warnings"] = ["the machine hostzeta is busy"]
 answers = profile["characteristics"]
 answers["comm.layers"] = {"value": [{"name": "host", "latency_us": 1, "bytes": 8, "range_us": [1, 1], "pairs": 1, "pair": [0, 1], "groups": [],
@@ -60,7 +60,7 @@ expect 0 reanalyze planted.json -o read.json
 
 expect 0 contribute planted.json -o given.json
 [ -s out ] && complain "something on standard output"
-for mark in hostzeta alicia corp node17 cluster /home example; do
+for mark in hostzeta alicia corp node17 cluster /home example 192.168; do
     grep -n -i -F "$mark" given.json >out && complain "'$mark' survives"
 done
 valid given.json

@@ -325,9 +325,9 @@ static bool leads_host(int rank) {
     return true;
 }
 
-static bj_status await_nodes(bj_error *error) {
-    bool *is_lost = calloc((size_t)self.count, sizeof *is_lost);
-    int busy = is_lost != NULL, lost = 0, first = 0;
+/* is_lost: of each rank, all false at first. */
+static bj_status await_nodes(bool *is_lost, bj_error *error) {
+    int busy = 1, lost = 0, first = 0;
     for (unsigned naps = 0; busy > 0 && !*self.stop; naps++) {
         busy = 0;
         bj_comm_keep_touch();
@@ -341,9 +341,6 @@ static bj_status await_nodes(bj_error *error) {
         }
         bj_comm_nap(naps);
     }
-    if (is_lost == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %d ranks", self.count);
-    free(is_lost);
     if (lost == 0)
         return *self.stop ? blame(-1, error) : BJ_OK;
     (void)name_silent(first, error);
@@ -354,11 +351,25 @@ static bj_status await_nodes(bj_error *error) {
 }
 
 bj_status bj_comm_meet_after_nodes(bj_error *error) {
-    if (self.rank == 0)
-        return await_nodes(error);
-    if (leads_host(self.rank))
-        bj_comm_tell_node_done();
-    return BJ_OK;
+    if (self.rank != 0) {
+        if (leads_host(self.rank))
+            bj_comm_tell_node_done();
+        return BJ_OK;
+    }
+    bool *const is_lost = calloc((size_t)self.count, sizeof *is_lost);
+    bj_status status;
+    if (is_lost == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %d ranks", self.count);
+    if (sigsetjmp(self.escape, 1) != 0) {
+        self.is_broken = true;
+        status = blame(-1, error);
+    } else {
+        self.may_escape = 1;
+        status = await_nodes(is_lost, error);
+        self.may_escape = 0;
+    }
+    free(is_lost);
+    return status;
 }
 
 void bj_comm_abort(int status) {

@@ -104,9 +104,9 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
     uint64_t seed = bj_random_mix(all->request->seed, SUPPORT_STREAM);
     BJ_TRY(bj_data_put_answer(answers, keys[0], "", &answer, error));
     cite(all, answer);
-    note_scatter(all, answer);
     if (all->picture.by_blocks) { /* a literal method earns no more, and its rounds are not resampled */
         answer->confidence = BJ_CONFIDENCE_LOW;
+        note_scatter(all, answer);
         answer->has_p = all->picture.p > 0;
         answer->p = all->picture.p;
         return bj_topology_write_tree(&all->picture, answer, error);
@@ -125,6 +125,7 @@ static bj_status answer_tree(const analysis *all, bj_answers *answers, bj_error 
         answer->has_p = true;
         answer->p = fmax(answer->p, all->groups.nested.levels[i].p);
     }
+    note_scatter(all, answer); /* which lowers the confidence */
     return bj_topology_write_tree(&all->picture, answer, error);
 }
 

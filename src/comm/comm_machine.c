@@ -33,8 +33,8 @@ static struct {
     sigjmp_buf escape; /* out of an MPI that aborts */
     pthread_t thread;
     volatile sig_atomic_t may_escape;
-    bool is_broken;     /* it has: no call of MPI from here on */
-    bool may_lack_host; /* somebody of another host did not answer */
+    volatile sig_atomic_t is_broken; /* it has: no call of MPI from here on */
+    bool may_lack_host;              /* somebody of another host did not answer */
 } self;
 
 int bj_comm_rank(void) {
@@ -115,6 +115,7 @@ static bj_status blame(int silent, bj_error *error) {
 static void leave_abort(int number) {
     if (self.may_escape && pthread_equal(pthread_self(), self.thread)) {
         self.may_escape = 0;
+        self.is_broken = 1;
         siglongjmp(self.escape, 1);
     }
     signal(number, SIG_DFL);
@@ -225,10 +226,8 @@ static bj_status run_messages(bj_machine *machine, const bj_message *messages, s
         return bj_base_set_error(error, BJ_ERR_FAILED, "%s", self.trouble.text);
     if (*self.stop)
         return blame(-1, error);
-    if (sigsetjmp(self.escape, 1) != 0) {
-        self.is_broken = true;
+    if (sigsetjmp(self.escape, 1) != 0)
         return blame(-1, error);
-    }
     self.may_escape = 1;
     bj_comm_keep_touch(); /* it sends to all, also to a host that is lost */
     bj_status status = exchange(messages, count, repetitions, ns_one_way, error);
@@ -360,14 +359,12 @@ bj_status bj_comm_meet_after_nodes(bj_error *error) {
     bj_status status;
     if (is_lost == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %d ranks", self.count);
-    if (sigsetjmp(self.escape, 1) != 0) {
-        self.is_broken = true;
-        status = blame(-1, error);
-    } else {
+    if (sigsetjmp(self.escape, 1) == 0) {
         self.may_escape = 1;
         status = await_nodes(is_lost, error);
         self.may_escape = 0;
-    }
+    } else
+        status = blame(-1, error);
     free(is_lost);
     return status;
 }

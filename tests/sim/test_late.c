@@ -97,8 +97,10 @@ static void measure_shared(unsigned late_rounds, bool busy, uint64_t seed, bj_pr
 typedef struct {
     const char *key;
     double truth;
+    bj_confidence sure; /* where rounds agree: a quick run does not look far enough to be sure that it met memory */
 } known;
-static const known knowns[] = {{"tlb.L1.entries", 72}, {"memory.read_gbs", 35}};
+static const known knowns[] = {{"tlb.L1.entries", 72, BJ_CONFIDENCE_HIGH},
+                               {"memory.read_gbs", 35, BJ_CONFIDENCE_MEDIUM}};
 
 static const bj_answer *find(const bj_profile *profile, const char *key) {
     const bj_answer *answer = bj_data_find_answer(&profile->answers, key);
@@ -116,7 +118,7 @@ static void without_late_rounds_a_neighbour_is_believed(void **state) {
     bj_profile profile;
     measure_shared(0, true, 1, &profile);
     for (size_t i = 0; i < sizeof knowns / sizeof knowns[0]; i++) {
-        assert_int_equal(find(&profile, knowns[i].key)->confidence, BJ_CONFIDENCE_HIGH);
+        assert_int_equal(find(&profile, knowns[i].key)->confidence, knowns[i].sure);
         assert_false(covers(find(&profile, knowns[i].key), knowns[i].truth));
     }
     bj_profile_free(&profile);
@@ -144,7 +146,7 @@ static void late_rounds_of_a_quiet_machine_agree(void **state) {
     bj_profile profile;
     measure_shared(BJ_LATE_ROUNDS, false, 3, &profile);
     for (size_t i = 0; i < sizeof knowns / sizeof knowns[0]; i++) {
-        assert_int_equal(find(&profile, knowns[i].key)->confidence, BJ_CONFIDENCE_HIGH);
+        assert_int_equal(find(&profile, knowns[i].key)->confidence, knowns[i].sure);
         assert_int_equal(find(&profile, knowns[i].key)->status, BJ_ANSWER_OK);
     }
     bj_profile_free(&profile);

@@ -146,9 +146,9 @@ static const bj_probe *find_probe(const char *key, const bj_probe_key **describe
     return NULL;
 }
 
-static bool is_method_of(const bj_probe *probe, const char *name, size_t length) {
-    for (const char *const *method = probe->methods; method != NULL && *method != NULL; method++)
-        if (strlen(*method) == length && strncmp(*method, name, length) == 0)
+static bool is_among(const char *const *methods, const char *name, size_t length) {
+    for (; methods != NULL && *methods != NULL; methods++)
+        if (strlen(*methods) == length && strncmp(*methods, name, length) == 0)
             return true;
     return false;
 }
@@ -160,7 +160,7 @@ static bool keeps_method(const bj_probe *probe, const char *method) {
         return false;
     for (const char *part = method; part < slash; part += strcspn(part, "+/") + 1) {
         size_t length = strcspn(part, "+/");
-        bool known = is_method_of(probe, part, length);
+        bool known = is_among(probe->methods, part, length) || is_among(probe->own_methods, part, length);
         for (size_t i = 0; i < bj_probe_count && !known; i++)
             known = strlen(bj_probes[i]->name) == length && strncmp(bj_probes[i]->name, part, length) == 0;
         if (!known)

@@ -70,13 +70,14 @@ typedef struct {
     const char *const *needs;                 /* probes whose answers it uses, NULL-terminated; NULL: none */
     const char *const *methods;               /* names that --method takes, default first, NULL-terminated */
     const char *paper_method, *servet_method; /* those of them that `paper` (2012) and `servet` stand for; NULL: none */
-    const char *const *literal_methods;     /* others of them that do as a paper prints, NULL-terminated; NULL: none */
-    unsigned requires_cpus;                 /* 0: one will do */
-    bool compares_cpus;                     /* answers hold for where the cpus are; a hypervisor may move them */
-    bool on_request;                        /* runs only where it is named: most machines have nothing for it */
-    bool uses_compiler;                     /* it measures generated kernels, which --cc has another compiler build */
-    double cost_s[BJ_EFFORT_COUNT];         /* rough; of two cpus where several are compared */
-    double cost_cpu_s[BJ_EFFORT_COUNT];     /* what each further cpu adds to it; 0: nothing */
+    const char *const *literal_methods; /* others of them that do as a paper prints, NULL-terminated; NULL: none */
+    const char *const *own_methods;     /* that it names in answers and nobody selects, NULL-terminated; NULL: none */
+    unsigned requires_cpus;             /* 0: one will do */
+    bool compares_cpus;                 /* answers hold for where the cpus are; a hypervisor may move them */
+    bool on_request;                    /* runs only where it is named: most machines have nothing for it */
+    bool uses_compiler;                 /* it measures generated kernels, which --cc has another compiler build */
+    double cost_s[BJ_EFFORT_COUNT];     /* rough; of two cpus where several are compared */
+    double cost_cpu_s[BJ_EFFORT_COUNT]; /* what each further cpu adds to it; 0: nothing */
     uint64_t memory_bytes[BJ_EFFORT_COUNT]; /* rough, at most */
     bj_status (*measure)(const bj_measure_request *request, bj_curves *samples, bj_error *error);
     bj_status (*analyse)(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,

@@ -360,6 +360,7 @@ const bj_probe bj_probe_line = {
             {0}},
     .needs = (const char *const[]){"cache", NULL},
     .methods = (const char *const[]){"pairs", BJ_LINE_BIGGEST_STEP, NULL},
+    .own_methods = (const char *const[]){"paper_pairs", NULL},
     .paper_method = BJ_LINE_BIGGEST_STEP,
     .cost_s = {1, 4, 20},
     .memory_bytes = {64u << 20, 160u << 20, 640u << 20},

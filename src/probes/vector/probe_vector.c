@@ -40,6 +40,7 @@ const bj_probe bj_probe_vector = {
             {"op.store.throughput", "per int32 add", 1e-5, 64, "the same of stores", .tolerance = BJ_CHAINS_TOLERANCE},
             {0}},
     .methods = (const char *const[]){"least_ratio", "median_ratio", NULL},
+    .own_methods = (const char *const[]){"spill_hinge", NULL},
     .uses_compiler = true,
     .cost_s = {3, 5, 15},
     .memory_bytes = {8u << 20, 8u << 20, 8u << 20},

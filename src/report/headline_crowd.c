@@ -84,7 +84,9 @@ static void describe_contention(const bj_profile *profile, char *line) {
     if (answer == NULL || bj_profile_read_contention(answer->key, answer->structured, &contention, NULL) != BJ_OK)
         return;
     const bj_contention_level *level = contention.level_count > 0 ? &contention.levels[0] : NULL;
-    if (level != NULL && level->groups.count > 0 && level->useful_cpus >= 1) {
+    /* Where all of them pay, nobody knows what one more would do. */
+    if (level != NULL && level->groups.count > 0 && level->useful_cpus >= 1 &&
+        level->useful_cpus < (double)level->groups.items[0].count) {
         char cpus[CPUS_ROOM];
         bj_report_format_cpus(&level->groups.items[0], ",", cpus, sizeof cpus);
         append(line, "%s %.0f cpu%s", line[0] != '\0' ? " After" : "Threads: after", level->useful_cpus,

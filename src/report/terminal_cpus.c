@@ -118,7 +118,8 @@ static void print_contention(const details *details) {
         print_line(details, 0, "%s beside another of %s", isnan(level->gbs) ? "slower" : gbs, groups);
         if (scaling[0] != '\0')
             print_line(details, 2, "GB/s by cpus %s", scaling);
-        if (!isnan(level->useful_cpus))
+        if (!isnan(level->useful_cpus) && level->groups.count > 0 &&
+            level->useful_cpus < (double)level->groups.items[0].count)
             print_line(details, 2, "after %.0f one more cpu brings nothing", level->useful_cpus);
     }
     bj_profile_free_contention(&contention);

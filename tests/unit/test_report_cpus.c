@@ -224,6 +224,20 @@ static void contention(void **state) {
     assert_string_equal(headline.lines[3], "All cpus at once: memory 3.5 GB/s a core, L3 1 MiB.");
 }
 
+/* Both of two pay: nobody knows what a third would do. */
+static void contention_of_all(void **state) {
+    put(*state, "memory.contention",
+        "{\"reference_gbs\": 47, \"levels\": [{\"gbs\": 34, \"groups\": [[0, 1]], \"scaling\": [{\"cpus\": 1, "
+        "\"gbs\": 47}, {\"cpus\": 2, \"gbs\": 68}], \"useful_cpus\": 2}]}");
+    expect(*state, "  memory.contention       1 level, 47 GB/s alone                      high\n"
+                   "    34 GB/s beside another of 0-1\n"
+                   "      GB/s by cpus 1: 47, 2: 68\n");
+    bj_headline headline;
+    bj_report_make_headline(*state, &headline);
+    for (size_t i = 0; i < headline.count; i++)
+        assert_null(strstr(headline.lines[i], "bandwidth is full"));
+}
+
 static void streams(void **state) {
     put(*state, "memory.streams",
         "[{\"cpus\": 1, \"gbs\": [[1, 4.46], [2, 4.5], [64, 4.4]], \"useful_streams\": 64, \"limited\": false}, "
@@ -280,6 +294,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(not_a_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_and_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(contention, setup, teardown),
+        cmocka_unit_test_setup_teardown(contention_of_all, setup, teardown),
         cmocka_unit_test_setup_teardown(streams, setup, teardown),
         cmocka_unit_test_setup_teardown(nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(broken_and_doubtful, setup, teardown),

@@ -83,7 +83,8 @@ END
 # Another type and another compiler; the model's reasons and figure 12 as text.
 expect 0 tune gemm p.json --cc "cc -O2" --type float --sizes 7 --quiet
 out_has "gemm in float"
-out_has "The model's size is"
+# A cache behind the first may keep up with the kernel or not: both sentences name the size.
+out_has "odel's size is"
 if has clang; then
     expect 0 tune schur p.json --cc "clang -O2" --sizes 7 --quiet
     out_has "verified"

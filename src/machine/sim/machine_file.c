@@ -65,13 +65,13 @@ static const struct {
     BJ_SIM_SECTIONS(SECTION)
 #undef SECTION
 };
-enum { SECTION_COUNT = sizeof sections / sizeof sections[0], PLAIN_COUNT = 13 };
+enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
 
 static bj_status read_top(const bj_json_place *at, json_t *root, bj_sim_spec *spec) {
     json_t *values[SECTION_COUNT] = {NULL};
     static const char *const formats[] = {"blackjack-machine/1", NULL};
     int format = 0;
-    bj_json_field fields[PLAIN_COUNT + SECTION_COUNT] = {
+    const bj_json_field plain[] = {
         {.name = "format", .kind = BJ_JSON_CHOICE, .target = &format, .choices = formats},
         {.name = "name", .kind = BJ_JSON_TEXT, .target = spec->name, .room = sizeof spec->name, .required = true},
         {.name = "summary", .kind = BJ_JSON_TEXT, .target = spec->summary, .room = sizeof spec->summary},
@@ -86,6 +86,9 @@ static bj_status read_top(const bj_json_place *at, json_t *root, bj_sim_spec *sp
         {"spill", BJ_JSON_NUMBER, &spec->spill_cycles, 0, 1e3, NULL, 0, false},
         {"exchange_overlap", BJ_JSON_NUMBER, &spec->exchange_overlap, 1, 1024, NULL, 0, false},
     };
+    enum { PLAIN_COUNT = sizeof plain / sizeof plain[0] };
+    bj_json_field fields[PLAIN_COUNT + SECTION_COUNT];
+    memcpy(fields, plain, sizeof plain);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         fields[PLAIN_COUNT + i] = (bj_json_field){
             .name = sections[i].name,

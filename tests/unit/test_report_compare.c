@@ -263,6 +263,25 @@ static void test_virtual_cpus(void **state) {
     bj_report_free_comparison(&comparison);
 }
 
+static size_t count_certain_clocks(bj_profile *pair, double first, double second) {
+    for (int i = 0; i < 2; i++)
+        strcpy(put(&pair[i], "cpu.clock_ghz", i == 0 ? first : second, 0.001, BJ_CONFIDENCE_HIGH)->unit, "GHz");
+    bj_comparison comparison = compare(pair);
+    assert_int_equal(comparison.count, 1);
+    size_t certain = comparison.certain_count;
+    bj_report_free_comparison(&comparison);
+    return certain;
+}
+
+/* The clock that a host boosts to is that of the core a virtual cpu is on, and of what runs beside it. */
+static void test_virtual_clock(void **state) {
+    bj_profile *pair = *state;
+    assert_int_equal(count_certain_clocks(pair, 4.3, 4.5), 1);
+    pair[0].environment.virtualised = 1;
+    assert_int_equal(count_certain_clocks(pair, 4.3, 4.5), 0);
+    assert_int_equal(count_certain_clocks(pair, 3, 4.5), 1);
+}
+
 /* Where it was measured is a note, and so is what only one side was asked. */
 static void test_notes(void **state) {
     bj_profile *pair = *state;
@@ -496,6 +515,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_unstable, setup, teardown),
         cmocka_unit_test_setup_teardown(test_structures, setup, teardown),
         cmocka_unit_test_setup_teardown(test_virtual_cpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_virtual_clock, setup, teardown),
         cmocka_unit_test_setup_teardown(test_notes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order, setup, teardown),
     };

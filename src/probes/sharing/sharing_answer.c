@@ -125,6 +125,8 @@ static bj_status answer_level(analysis *a, size_t level, bj_error *error, bj_ans
         double against = bj_sharing_find_groups(&read, threshold, NULL, read.rounds, group_of, a->scratch);
         if (!were_all_asked(a, &read))
             bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "the time budget ended before all cpus were asked");
+        else if (against > MANY_CONTRADICTIONS && !a->is_servet && read.cpu_count == 2)
+            bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "only one of the two cpus is slower beside the other");
         else if (against > MANY_CONTRADICTIONS && !a->is_servet)
             bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED, "%.0f in 100 pairs contradict the groups of the others",
                           100 * against);

@@ -47,7 +47,23 @@ static size_t list_cores(const bj_cpu_set *set, const int *allowed, size_t allow
     return count;
 }
 
-/* The parts of the tree's root where each has two cores or more, else all of it. */
+/* Whether some cache is of all these cpus: then they are one chip, whatever clusters the tree has within it. */
+static bj_status share_cache(const bj_answers *answers, const int *allowed, size_t allowed_count, bool *shared,
+                             bj_error *error) {
+    *shared = false;
+    for (int level = 1; level < LEVELS_MOST && !*shared; level++) {
+        bj_cpu_groups groups;
+        BJ_TRY(read_groups(answers, level, &groups, error));
+        const bj_cpu_set *sharers = allowed_count > 0 ? group_of(&groups, allowed[0]) : NULL;
+        *shared = sharers != NULL;
+        for (size_t i = 0; i < allowed_count && *shared; i++)
+            *shared = has_cpu(sharers->items, sharers->count, allowed[i]);
+        bj_profile_free_cpu_groups(&groups);
+    }
+    return BJ_OK;
+}
+
+/* Those parts of the tree's root that have two cores or more; without a tree, or where none has, all cores. */
 static void split_chips(const bj_cpu_node *tree, const bj_cpu_set *all, const int *allowed, size_t allowed_count,
                         const bj_cpu_groups *siblings, bj_diagnose_chip *chip) {
     int *cores = chip->others;
@@ -129,6 +145,7 @@ bj_status bj_diagnose_find_chip(const bj_answers *answers, const int *allowed, s
     const bj_answer *answer = bj_data_find_answer(answers, "topology.tree");
     bj_cpu_groups siblings = {0};
     bj_cpu_node tree;
+    bool is_one = false;
     bool has_tree = answer != NULL && bj_data_has_value(answer) && answer->structured != NULL;
     *chip = (bj_diagnose_chip){.cpus = calloc(allowed_count + 1, sizeof(int)),
                                .others = calloc(allowed_count + 1, sizeof(int))};
@@ -137,6 +154,9 @@ bj_status bj_diagnose_find_chip(const bj_answers *answers, const int *allowed, s
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", allowed_count);
     }
     bj_status status = read_groups(answers, 1, &siblings, error);
+    if (status == BJ_OK)
+        status = share_cache(answers, allowed, allowed_count, &is_one, error);
+    has_tree = has_tree && !is_one;
     if (status == BJ_OK && has_tree)
         status = bj_profile_read_cpu_tree("topology.tree", answer->structured, &tree, error);
     if (status == BJ_OK) {

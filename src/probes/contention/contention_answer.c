@@ -107,6 +107,34 @@ static bool has_all(const analysis *a) {
     return a->request->from_table ? a->read->pair_count == cpus * (cpus - 1) / 2 : a->read->all.tree.is_known;
 }
 
+/* What is full stays full. A total that stood still and then grows is of several groups, one after the other. */
+static bool grows_again(const analysis *a, const bj_contention *found) {
+    const bj_contention_samples *read = a->read;
+    for (size_t l = 0; l < found->count; l++) {
+        const bj_contention_level *level = &found->levels[l];
+        const bj_curve *curve = bj_contention_find_scaling(a->samples, read->all.cpus[level->lowest], level->size);
+        double before = NAN, full = INFINITY;
+        for (size_t i = 0; curve != NULL && i < curve->x_count; i++) {
+            double total = bj_kit_quantile_of_point(curve, i, NULL, curve->round_count, 0.5, read->scratch);
+            if (total > (1 + TOLERANCE) * full)
+                return true;
+            if (total <= (1 + AS_GOOD) * before)
+                full = fmin(full, total);
+            before = total;
+        }
+    }
+    return false;
+}
+
+static bj_status was_all_asked(const analysis *a, const bj_contention *found, bool *was, bj_error *error) {
+    bool *reached = malloc((a->read->all.count + 1) * sizeof *reached);
+    if (reached == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", a->read->all.count);
+    *was = bj_contention_find_unasked(a->read, found, reached) == a->read->all.count;
+    free(reached);
+    return BJ_OK;
+}
+
 static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_error *error) {
     const bj_contention_samples *read = a->read;
     bj_contention found;
@@ -119,13 +147,16 @@ static bj_status answer_contention(const analysis *a, bj_answer *answer, bj_erro
         bj_data_cite_curve(answer, CONTENTION_ALONE);
         return BJ_OK;
     }
-    bj_status status = count_support(a, &found, &support, error);
+    bool was_asked = true;
+    bj_status status = was_all_asked(a, &found, &was_asked, error);
+    if (status == BJ_OK)
+        status = count_support(a, &found, &support, error);
     if (status == BJ_OK)
         status = fill_levels(a, &found, answer, error);
     answer->confidence = bj_kit_judge_support(support);
     if (read->rounds < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);
-    if (read->rounds < 2 || a->is_servet || !has_all(a) || found.hides_groups)
+    if (read->rounds < 2 || a->is_servet || !has_all(a) || found.hides_groups || !was_asked || grows_again(a, &found))
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_LOW);
     if (found.count == 0 && gap > TOLERANCE)
         answer->confidence = bj_kit_least(answer->confidence, BJ_CONFIDENCE_MEDIUM);

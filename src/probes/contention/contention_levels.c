@@ -120,6 +120,15 @@ static void find_largest(const bj_cpus *all, bj_contention_level *level) {
     }
 }
 
+/* The last level's groups become those of the level before. */
+static void start_level(bj_contention *found, size_t count) {
+    bj_contention_level *level = &found->levels[found->count - 1];
+    if (found->count == 1)
+        bj_kit_part_all(level->group_of, count);
+    else
+        memcpy(level->group_of, level[-1].group_of, count * sizeof *level->group_of);
+}
+
 /* Starts as a copy of the level before. NULL: no memory, or too many levels. */
 static bj_contention_level *add_level(search *all, bj_error *error) {
     size_t count = all->read->all.count;
@@ -132,11 +141,8 @@ static bj_contention_level *add_level(search *all, bj_error *error) {
         (void)bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", count);
         return NULL;
     }
-    if (found->count == 0)
-        bj_kit_part_all(level->group_of, count);
-    else
-        memcpy(level->group_of, level[-1].group_of, count * sizeof *level->group_of);
     found->count++;
+    start_level(found, count);
     return level;
 }
 
@@ -155,19 +161,49 @@ static bool keep_level(search *all) {
     return is_new;
 }
 
+/* Groups whose own pairs do not collide, but for a few that were disturbed, are not what parts let expect. */
+static bool are_contradicted(const search *all, const bj_contention_level *level, double most) {
+    const bj_contention_samples *read = all->read;
+    size_t within = 0, against = 0;
+    for (size_t i = 0; i < read->pair_count; i++)
+        if (level->group_of[read->pairs[i].a] == level->group_of[read->pairs[i].b]) {
+            within++;
+            against += all->shares[i] > most;
+        }
+    return (double)against > MOST_ASTRAY * (double)within;
+}
+
+static void join_class(const search *all, const rate_class *of, bool by_parts, bj_contention_level *level) {
+    const bj_contention_samples *read = all->read;
+    for (size_t i = 0; i < read->pair_count; i++) {
+        if (all->shares[i] > of->most)
+            continue;
+        if (by_parts)
+            join_parts(&read->all, &read->pairs[i], level->group_of);
+        else
+            bj_kit_join(level->group_of, read->all.count, read->pairs[i].a, read->pairs[i].b);
+    }
+}
+
+/* Where the tree's parts are not what collides, pairs stand for themselves alone. */
 static bj_status find_pair_levels(search *all, double limit, bj_error *error) {
     const bj_contention_samples *read = all->read;
     for (size_t c = 0; c < all->class_count && mean_of(&all->classes[c]) < limit; c++) {
+        const rate_class *of = &all->classes[c];
         if (all->found->count == BJ_CONTENTION_LEVELS_MAX)
             break;
         bj_contention_level *level = add_level(all, error);
         if (level == NULL)
             return BJ_ERR_RESOURCE;
-        for (size_t i = 0; i < read->pair_count; i++)
-            if (all->shares[i] <= all->classes[c].most)
-                join_parts(&read->all, &read->pairs[i], level->group_of);
-        level->gbs = mean_of(&all->classes[c]) * read->reference_gbs;
-        (void)keep_level(all);
+        join_class(all, of, true, level);
+        bool contradicted = are_contradicted(all, level, of->most);
+        if (contradicted) {
+            start_level(all->found, read->all.count);
+            join_class(all, of, false, level);
+            contradicted = are_contradicted(all, level, of->most);
+        }
+        level->gbs = mean_of(of) * read->reference_gbs;
+        all->found->hides_groups = (keep_level(all) && contradicted) || all->found->hides_groups;
     }
     return BJ_OK;
 }
@@ -198,6 +234,25 @@ static double find_total(const search *all, bj_cpu_run run) {
     return bj_contention_find_total(all->read, run, all->rounds, all->round_count);
 }
 
+/* What the groups that pairs show let expect of a branch: a pair that collides fills what its group shares. */
+static double expect_by_groups(const search *all, bj_cpu_run branch) {
+    const bj_cpus *cpus = &all->read->all;
+    double least = INFINITY;
+    for (size_t l = 0; l < all->found->count && !isnan(all->found->levels[l].gbs); l++) {
+        const bj_contention_level *level = &all->found->levels[l];
+        double sum = 0;
+        for (size_t group = 0; group < cpus->count; group++) {
+            double alone = 0;
+            for (size_t i = 0; i < branch.count; i++)
+                if (level->group_of[cpus->index_at[branch.first + i]] == group)
+                    alone += all->read->alone_gbs[cpus->index_at[branch.first + i]];
+            sum += fmin(alone, 2 * level->gbs);
+        }
+        least = fmin(least, sum);
+    }
+    return least;
+}
+
 /* Whether the branch as a whole holds its parts back, and nothing around it does so as much. */
 static bool is_narrow(const search *all, bj_cpu_run branch, bj_cpu_run *parts) {
     const bj_near_tree *tree = &all->read->all.tree;
@@ -205,7 +260,7 @@ static bool is_narrow(const search *all, bj_cpu_run branch, bj_cpu_run *parts) {
     size_t count = bj_kit_list_parts(tree, branch, parts);
     for (size_t i = 0; i < count; i++)
         sum += find_total(all, parts[i]);
-    bool narrow = total < (1 - all->gap) * sum;
+    bool narrow = total < (1 - all->gap) * fmin(sum, expect_by_groups(all, branch));
     for (size_t i = 0; narrow && i < tree->branch_count; i++)
         if (is_within(branch, tree->branches[i]) && tree->branches[i].count > branch.count)
             narrow = !(find_total(all, tree->branches[i]) <= (1 + all->gap) * total);
@@ -293,6 +348,41 @@ bj_status bj_contention_find_levels(const bj_contention_samples *read, const siz
     if (status != BJ_OK)
         bj_contention_free_levels(found);
     return status;
+}
+
+/* ---- who was asked too little */
+
+/* Whom the group was compared with, itself included; whether those are all. One cpu of a group tells of all of it, one
+ * of a part of the tree does not. */
+static bool find_reached(const bj_contention_samples *read, const size_t *group_of, size_t group, bool *reached) {
+    bool all = true;
+    for (size_t i = 0; i < read->all.count; i++)
+        reached[i] = i == group;
+    for (size_t p = 0; p < read->pair_count; p++) {
+        size_t a = group_of[read->pairs[p].a], b = group_of[read->pairs[p].b];
+        if (a == group || b == group)
+            reached[a] = reached[b] = true;
+    }
+    for (size_t i = 0; i < read->all.count; i++) { /* a group's lowest cpu comes before the others */
+        reached[i] = reached[group_of[i]];
+        all = all && reached[i];
+    }
+    return all;
+}
+
+size_t bj_contention_find_unasked(const bj_contention_samples *read, const bj_contention *found, bool *reached) {
+    size_t count = read->all.count;
+    for (size_t l = 0; l < found->count && !isnan(found->levels[l].gbs); l++) {
+        const bj_contention_level *level = &found->levels[l];
+        for (size_t group = 0; group < count; group++) {
+            size_t size = 0;
+            for (size_t i = group; i < count; i++)
+                size += level->group_of[i] == group;
+            if (size > 0 && size < level->size && !find_reached(read, level->group_of, group, reached))
+                return group;
+        }
+    }
+    return count;
 }
 
 void bj_contention_free_levels(bj_contention *found) {

@@ -1,7 +1,8 @@
 /* Which cpus collide on their way to memory: levels of groups, from the innermost.
  *
  * Of pairs (Servet III-C): pairs that get less than alone, in classes of about the same rate; the groups of a class are
- * what its pairs and those of lower rates connect. On today's machines no pair fills a memory bus. So of crowds: all
+ * what its pairs and those of lower rates connect; unless all pairs were measured a pair stands for the parts of the
+ * tree that it is of. On today's machines no pair fills a memory bus. So of crowds: all
  * cpus of a branch get less than its parts by themselves, and its whole is not what limits the branch around it, too.
  */
 #pragma once
@@ -19,13 +20,16 @@ typedef struct {
 typedef struct {
     bj_contention_level levels[BJ_CONTENTION_LEVELS_MAX];
     size_t count;
-    bool hides_groups; /* halves of a colliding branch got less than they should: the tree lacks something inside */
+    bool hides_groups; /* some samples contradict the groups: the tree lacks something inside */
 } bj_contention;
 
 /* From these rounds (NULL: all). is_servet: as figure 6 has it, first come, and pairs alone. */
 bj_status bj_contention_find_levels(const bj_contention_samples *read, const size_t *rounds, size_t round_count,
                                     bool is_servet, bj_contention *found, bj_error *error) BJ_WARN_UNUSED;
 void bj_contention_free_levels(bj_contention *found);
+/* Groups by pairs that are smaller than the largest of their level may only have been asked too little: a cpu of one
+ * that no pair compares with all others, and which its group was compared with. Their number: there is none. */
+size_t bj_contention_find_unasked(const bj_contention_samples *read, const bj_contention *found, bool *reached);
 /* What all cpus of a run of the tree get together, in these rounds (NULL: all); NaN: it was not measured. */
 double bj_contention_find_total(const bj_contention_samples *read, bj_cpu_run run, const size_t *rounds,
                                 size_t round_count);

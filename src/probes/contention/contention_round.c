@@ -19,6 +19,15 @@
 /* Branches with up to so many parts have all pairs of parts measured; of more, those of one part with all others and as
  * many others drawn at random. */
 #define ALL_PAIRS_PARTS 6u
+/* Of so few cpus all pairs are measured: a part of the tree need not be what collides. 20% off: 45 pairs or 91 instead
+ * of 66. */
+#define ALL_PAIRS_CPUS 12u
+/* Of more cpus one is measured with so many others, whatever the tree says of them: who collides with it is to be as
+ * the parts let expect. 20% less: a bus of two that lies across parts is missed a little oftener; more: only time. */
+#define ROW_OF_CPU 48u
+/* Cpus that were not asked enough are asked, as long as there are no more pairs than so many a cpu. 20% less: a flat
+ * machine of small groups is told with low confidence from fewer cpus on; more: only time. */
+#define PAIRS_OF_CPU 6u
 /* Numbers of cpus of a scaling curve: all up to so many, then a third more each time. */
 #define EVERY_NUMBER 12u
 
@@ -100,7 +109,7 @@ static bj_status add_pair(bj_contention_run *run, bj_cpu_run a, bj_cpu_run b, bj
 }
 
 static bj_status plan_pairs_of(bj_contention_run *run, const bj_cpu_run *parts, size_t count, bj_error *error) {
-    if (count <= ALL_PAIRS_PARTS || run->is_servet) {
+    if (count <= ALL_PAIRS_PARTS) {
         for (size_t i = 0; i < count; i++)
             for (size_t j = i + 1; j < count; j++)
                 BJ_TRY(add_pair(run, parts[i], parts[j], error));
@@ -116,21 +125,41 @@ static bj_status plan_pairs_of(bj_contention_run *run, const bj_cpu_run *parts, 
     return BJ_OK;
 }
 
+static bj_cpu_run place_of(const bj_contention_run *run, size_t who) {
+    return (bj_cpu_run){bj_kit_find_cpu(&run->all.tree, cpu_at(run, who)), 1};
+}
+
+static bj_status plan_all_pairs(bj_contention_run *run, bj_error *error) {
+    for (size_t i = 0; i < run->all.count; i++)
+        for (size_t j = i + 1; j < run->all.count; j++)
+            BJ_TRY(add_pair(run, place_of(run, i), place_of(run, j), error));
+    return BJ_OK;
+}
+
+/* One cpu with others as they come. */
+static bj_status plan_row(bj_contention_run *run, bj_error *error) {
+    size_t count = run->all.count, who = bj_random_below(&run->rounds.random, count);
+    size_t wanted = count - 1 < ROW_OF_CPU ? count - 1 : ROW_OF_CPU;
+    size_t from = bj_random_below(&run->rounds.random, count - 1);
+    for (size_t i = 0; i < wanted; i++) {
+        size_t other = (from + i * (count - 1) / wanted) % (count - 1);
+        BJ_TRY(add_pair(run, place_of(run, who), place_of(run, other < who ? other : other + 1), error));
+    }
+    return BJ_OK;
+}
+
 bj_status bj_contention_plan_pairs(bj_contention_run *run, bj_error *error) {
     const bj_near_tree *tree = &run->all.tree;
+    if (run->is_servet || run->all.count <= ALL_PAIRS_CPUS)
+        return plan_all_pairs(run, error);
     bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
     bj_status status = BJ_OK;
     if (parts == NULL)
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
-    if (run->is_servet && status == BJ_OK) {
-        for (size_t i = 0; i < run->all.count; i++)
-            parts[i] = (bj_cpu_run){bj_kit_find_cpu(tree, cpu_at(run, i)), 1};
-        status = plan_pairs_of(run, parts, run->all.count, error);
-    }
-    for (size_t i = 0; i < tree->branch_count && status == BJ_OK && !run->is_servet; i++)
+    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
         status = plan_pairs_of(run, parts, bj_kit_list_parts(tree, tree->branches[i], parts), error);
     free(parts);
-    return status;
+    return status == BJ_OK ? plan_row(run, error) : status;
 }
 
 static size_t draw_cpu(bj_contention_run *run, bj_cpu_run part) {
@@ -278,9 +307,24 @@ static int compare_crowding(const bj_near_tree *tree, const size_t *chosen_in, s
     return 0;
 }
 
+/* The same by the groups of the levels within, from the outermost, which the tree may not know. */
+static int compare_inner(const bj_contention *found, const bj_contention_level *level, const size_t *order, size_t n,
+                         size_t a, size_t b) {
+    for (const bj_contention_level *inner = level; inner-- > found->levels;) {
+        size_t with_a = 0, with_b = 0;
+        for (size_t i = 0; i < n; i++) {
+            with_a += inner->group_of[order[i]] == inner->group_of[a];
+            with_b += inner->group_of[order[i]] == inner->group_of[b];
+        }
+        if (with_a != with_b)
+            return with_a < with_b ? -1 : 1;
+    }
+    return 0;
+}
+
 /* The group's cpus, each as far from those before as can be: so that inner groups fill evenly. */
-static bj_status spread_group(bj_contention_run *run, const bj_contention_level *level, size_t *order,
-                              bj_error *error) {
+static bj_status spread_group(bj_contention_run *run, const bj_contention *found, const bj_contention_level *level,
+                              size_t *order, bj_error *error) {
     const bj_near_tree *tree = &run->all.tree;
     size_t *chosen_in = calloc(tree->branch_count + 1, sizeof *chosen_in);
     bool *is_chosen = calloc(run->all.count + 1, sizeof *is_chosen);
@@ -292,7 +336,10 @@ static bj_status spread_group(bj_contention_run *run, const bj_contention_level 
         for (size_t place = 0; place < run->all.count; place++) {
             if (is_chosen[place] || level->group_of[run->all.index_at[place]] != level->lowest)
                 continue;
-            if (best == run->all.count || compare_crowding(tree, chosen_in, place, best) < 0)
+            int nearer = best == run->all.count
+                             ? -1
+                             : compare_inner(found, level, order, n, run->all.index_at[place], run->all.index_at[best]);
+            if (nearer < 0 || (nearer == 0 && compare_crowding(tree, chosen_in, place, best) < 0))
                 best = place;
         }
         is_chosen[best] = true;
@@ -347,7 +394,8 @@ static bj_status measure_number(bj_contention_run *run, const bj_contention_leve
     return bj_data_record_sample(curve, (double)number, run->rounds.round, total, error);
 }
 
-static bj_status measure_level(bj_contention_run *run, const bj_contention_level *level, bj_error *error) {
+static bj_status measure_level(bj_contention_run *run, const bj_contention *found, const bj_contention_level *level,
+                               bj_error *error) {
     size_t *order = malloc((run->all.count + 1) * sizeof *order);
     if (order == NULL)
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
@@ -355,7 +403,7 @@ static bj_status measure_level(bj_contention_run *run, const bj_contention_level
     size_t bend[2], middle;
     find_bend(curve, bend);
     middle = (bend[0] + bend[1]) / 2;
-    bj_status status = spread_group(run, level, order, error);
+    bj_status status = spread_group(run, found, level, order, error);
     for (size_t n = 1; n <= level->size && status == BJ_OK;) {
         /* Once the curve is known, its ends and its bend are enough to know it better. */
         bool is_wanted = bend[1] == 0 || n <= 2 || n == bend[0] || n == bend[1] || n == level->size;
@@ -370,9 +418,39 @@ static bj_status measure_level(bj_contention_run *run, const bj_contention_level
     return status;
 }
 
+/* A row for each group that was asked too little to be known whole. */
+static bj_status ask_more(bj_contention_run *run, bj_error *error) {
+    bj_status status = BJ_OK;
+    bool *reached = malloc((run->all.count + 1) * sizeof *reached);
+    if (reached == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    for (bool more = true; more && status == BJ_OK && !bj_probe_is_late(run->rounds.request);) {
+        bj_contention_samples read;
+        bj_contention found = {0};
+        size_t who = run->all.count, before = run->pair_count;
+        status = bj_contention_read(run->rounds.samples, run->rounds.request->earlier, &read, error);
+        if (status == BJ_OK && read.all.count == run->all.count)
+            status = bj_contention_find_levels(&read, NULL, 0, false, &found, error);
+        if (status == BJ_OK && read.all.count == run->all.count)
+            who = bj_contention_find_unasked(&read, &found, reached);
+        for (size_t i = 0; status == BJ_OK && who < run->all.count && i < run->all.count; i++)
+            if (!reached[i] && run->pair_count < PAIRS_OF_CPU * run->all.count)
+                status = add_pair(run, place_of(run, who), place_of(run, i), error);
+        more = run->pair_count > before;
+        for (size_t i = before; i < run->pair_count && status == BJ_OK; i++)
+            status = measure_pair(run, &run->pairs[i], error);
+        bj_contention_free_levels(&found);
+        bj_contention_free_samples(&read);
+    }
+    free(reached);
+    return status;
+}
+
 bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) {
     BJ_TRY(measure_alone(run, error));
     BJ_TRY(measure_pairs(run, error));
+    if (!run->is_servet && run->rounds.round == 0)
+        BJ_TRY(ask_more(run, error));
     if (!run->is_servet)
         BJ_TRY(measure_crowds(run, error));
     bj_contention_samples read;
@@ -384,7 +462,7 @@ bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) 
     if (status == BJ_OK)
         status = measure_halves(run, &read, &found, error);
     for (size_t i = 0; status == BJ_OK && i < found.count; i++)
-        status = measure_level(run, &found.levels[i], error);
+        status = measure_level(run, &found, &found.levels[i], error);
     bj_contention_free_levels(&found);
     bj_contention_free_samples(&read);
     return status;

@@ -69,6 +69,32 @@ static void read_pairs(const bj_curve *curve, bj_contention_samples *read) {
     }
 }
 
+static bool has_all_pairs(const bj_contention_samples *read, bool *known) {
+    size_t count = read->all.count, distinct = 0;
+    for (size_t i = 0; i < read->pair_count; i++) {
+        size_t a = read->pairs[i].a, b = read->pairs[i].b;
+        bool *is_known = &known[a < b ? a * count + b : b * count + a];
+        distinct += !*is_known;
+        *is_known = true;
+    }
+    return distinct == count * (count - 1) / 2;
+}
+
+/* Once all pairs are measured none has to stand for others. */
+static bj_status single_out(bj_contention_samples *read, bj_error *error) {
+    bool *known = calloc(read->all.count * read->all.count + 1, sizeof *known);
+    if (known == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for pairs of %zu cpus", read->all.count);
+    size_t single = has_all_pairs(read, known) ? read->pair_count : 0;
+    for (size_t i = 0; i < single; i++)
+        for (int p = 0; p < 2; p++) {
+            int cpu = read->all.cpus[p == 0 ? read->pairs[i].a : read->pairs[i].b];
+            read->pairs[i].parts[p] = (bj_cpu_run){bj_kit_find_cpu(&read->all.tree, cpu), 1};
+        }
+    free(known);
+    return BJ_OK;
+}
+
 static size_t read_branches(const bj_curve *curve, const bj_cpus *all, bj_contention_point *points, size_t count) {
     double size = NAN;
     bj_data_get_attribute_number(curve, CONTENTION_CPUS, &size);
@@ -185,6 +211,8 @@ bj_status bj_contention_read(const bj_curves *samples, const bj_answers *earlier
         read_alone(alone, read);
         status = find_spread(alone, read, error);
     }
+    if (status == BJ_OK)
+        status = single_out(read, error);
     if (status != BJ_OK)
         bj_contention_free_samples(read);
     return status;

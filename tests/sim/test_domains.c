@@ -80,6 +80,8 @@ static void test_domains_across_caches(void **state) {
         {"buses of four across caches of six", 12, 6, 4, 11, 8, false},
         {"buses of three across caches of eight", 24, 8, 3, 11, 8, false},
         {"buses of four within one flat machine", 16, 0, 4, 11, 8, false},
+        {"crowds of eight within one flat machine", 16, 0, 8, 45, 8, false},
+        {"crowds of six within one flat machine", 18, 0, 6, 28, 8, false},
         {"crowds of four across caches of six", 12, 6, 4, 18, 8, true},
         {"crowds of four across caches of five", 20, 5, 4, 18, 8, true},
     };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probes/contention/contention_constants.h"
+#include "probes/contention/contention_hidden.h"
 
 /* A class of pairs of about the same rate, as a share of what the two get alone. */
 typedef struct {
@@ -22,6 +23,13 @@ typedef struct {
     size_t class_count;
     bj_contention *found;
 } search;
+
+/* What a look at one branch after the other needs. */
+typedef struct {
+    bj_cpu_run *parts;
+    size_t *group_of; /* by part */
+    bool *is_level;   /* by branch */
+} crowd_room;
 
 double bj_contention_find_gap(const bj_contention_samples *read) {
     return fmax(LEAST_GAP, NOISE_SIGMAS * read->sigma); /* LEAST_GAP where sigma is NaN */
@@ -285,39 +293,101 @@ static void check_halves(search *all, bj_cpu_run branch) {
         const bj_contention_point *half = &all->read->halves[i];
         if (half->branch.first != branch.first || half->branch.count != branch.count)
             continue;
-        /* The least of the rounds: each has another half. */
+        /* The least of the rounds: each has another draw. */
         for (size_t r = 0; r < half->curve->round_count; r++)
             if (half->curve->rounds[r][half->point] < HALF_LEAST - all->gap)
                 all->found->hides_groups = true;
     }
 }
 
-/* Branches from the smallest on; those of one size are one level. */
+static bj_status open_crowd_level(search *all, bj_contention_level **level, bj_error *error) {
+    if (*level == NULL && all->found->count < BJ_CONTENTION_LEVELS_MAX && (*level = add_level(all, error)) == NULL)
+        return BJ_ERR_RESOURCE;
+    return BJ_OK;
+}
+
+static void join_run(const search *all, bj_contention_level *level, bj_cpu_run run, size_t with) {
+    const bj_cpus *cpus = &all->read->all;
+    for (size_t i = 0; level != NULL && i < run.count; i++)
+        bj_kit_join(level->group_of, cpus->count, with, cpus->index_at[run.first + i]);
+}
+
+/* Whether pairs have already shown groups of parts of this branch. */
+static bool has_groups(const search *all, const bj_cpu_run *parts, size_t count) {
+    const bj_contention *found = all->found;
+    const bj_cpus *cpus = &all->read->all;
+    const size_t *group_of = found->count > 0 ? found->levels[found->count - 1].group_of : NULL;
+    for (size_t a = 0; group_of != NULL && a < count; a++)
+        for (size_t b = a + 1; b < count; b++)
+            if (group_of[cpus->index_at[parts[a].first]] == group_of[cpus->index_at[parts[b].first]])
+                return true;
+    return false;
+}
+
+/* Groups inside one branch that the tree lacks; *explains: they are all that holds it back. */
+static bj_status join_hidden(search *all, bj_cpu_run branch, const crowd_room *room, bj_contention_level **level,
+                             bool *explains, bj_error *error) {
+    const bj_cpus *cpus = &all->read->all;
+    bj_contention_hidden hidden = {.group_of = room->group_of};
+    size_t count = bj_kit_list_parts(&cpus->tree, branch, room->parts);
+    *explains = false;
+    if (!has_groups(all, room->parts, count))
+        BJ_TRY(bj_contention_find_hidden(all->read, branch, room->parts, count, all->rounds, all->round_count, &hidden,
+                                         error));
+    all->found->hides_groups = all->found->hides_groups || hidden.contradicts;
+    if (hidden.count == 0) {
+        check_halves(all, branch);
+        return BJ_OK;
+    }
+    BJ_TRY(open_crowd_level(all, level, error));
+    for (size_t p = 0; p < count; p++)
+        join_run(all, *level, room->parts[p], cpus->index_at[room->parts[hidden.group_of[p]].first]);
+    *explains = find_total(all, branch) >= (1 - all->gap) * hidden.total_gbs;
+    return BJ_OK;
+}
+
+/* Branches of one size are one level, and groups hidden in them another, within it. */
+static bj_status find_crowd_level(search *all, size_t size, const crowd_room *room, bj_error *error) {
+    const bj_cpus *cpus = &all->read->all;
+    bj_contention_level *hidden = NULL, *level = NULL;
+    for (size_t b = 0; b < cpus->tree.branch_count; b++) {
+        bj_cpu_run branch = cpus->tree.branches[b];
+        room->is_level[b] = branch.count == size && !is_known(all, branch) && is_narrow(all, branch, room->parts);
+    }
+    for (size_t b = 0; b < cpus->tree.branch_count; b++) {
+        bool explains = false;
+        if (room->is_level[b])
+            BJ_TRY(join_hidden(all, cpus->tree.branches[b], room, &hidden, &explains, error));
+        room->is_level[b] = room->is_level[b] && !explains;
+    }
+    if (hidden != NULL)
+        (void)keep_level(all);
+    for (size_t b = 0; b < cpus->tree.branch_count; b++) {
+        bj_cpu_run branch = cpus->tree.branches[b];
+        if (!room->is_level[b])
+            continue;
+        BJ_TRY(open_crowd_level(all, &level, error));
+        join_run(all, level, branch, cpus->index_at[branch.first]);
+    }
+    if (level != NULL)
+        (void)keep_level(all);
+    return BJ_OK;
+}
+
+/* From the smallest branches on. */
 static bj_status find_crowd_levels(search *all, bj_error *error) {
     const bj_cpus *cpus = &all->read->all;
-    bj_cpu_run *parts = malloc((cpus->count + 1) * sizeof *parts);
-    if (parts == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", cpus->count);
+    crowd_room room = {.parts = malloc((cpus->count + 1) * sizeof *room.parts),
+                       .group_of = malloc((cpus->count + 1) * sizeof *room.group_of),
+                       .is_level = malloc((cpus->tree.branch_count + 1) * sizeof *room.is_level)};
     bj_status status = BJ_OK;
-    for (size_t size = 3; size <= cpus->count && status == BJ_OK; size++) {
-        bj_contention_level *level = NULL;
-        for (size_t b = 0; b < cpus->tree.branch_count && status == BJ_OK; b++) {
-            bj_cpu_run branch = cpus->tree.branches[b];
-            if (branch.count != size || is_known(all, branch) || !is_narrow(all, branch, parts))
-                continue;
-            check_halves(all, branch);
-            if (level == NULL && all->found->count < BJ_CONTENTION_LEVELS_MAX) {
-                level = add_level(all, error);
-                status = level != NULL ? BJ_OK : BJ_ERR_RESOURCE;
-            }
-            for (size_t i = 0; level != NULL && i < branch.count; i++)
-                bj_kit_join(level->group_of, cpus->count, cpus->index_at[branch.first],
-                            cpus->index_at[branch.first + i]);
-        }
-        if (level != NULL && status == BJ_OK)
-            (void)keep_level(all);
-    }
-    free(parts);
+    if (room.parts == NULL || room.group_of == NULL || room.is_level == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", cpus->count);
+    for (size_t size = 3; size <= cpus->count && status == BJ_OK; size++)
+        status = find_crowd_level(all, size, &room, error);
+    free(room.parts);
+    free(room.group_of);
+    free(room.is_level);
     return status;
 }
 
@@ -348,41 +418,6 @@ bj_status bj_contention_find_levels(const bj_contention_samples *read, const siz
     if (status != BJ_OK)
         bj_contention_free_levels(found);
     return status;
-}
-
-/* ---- who was asked too little */
-
-/* Whom the group was compared with, itself included; whether those are all. One cpu of a group tells of all of it, one
- * of a part of the tree does not. */
-static bool find_reached(const bj_contention_samples *read, const size_t *group_of, size_t group, bool *reached) {
-    bool all = true;
-    for (size_t i = 0; i < read->all.count; i++)
-        reached[i] = i == group;
-    for (size_t p = 0; p < read->pair_count; p++) {
-        size_t a = group_of[read->pairs[p].a], b = group_of[read->pairs[p].b];
-        if (a == group || b == group)
-            reached[a] = reached[b] = true;
-    }
-    for (size_t i = 0; i < read->all.count; i++) { /* a group's lowest cpu comes before the others */
-        reached[i] = reached[group_of[i]];
-        all = all && reached[i];
-    }
-    return all;
-}
-
-size_t bj_contention_find_unasked(const bj_contention_samples *read, const bj_contention *found, bool *reached) {
-    size_t count = read->all.count;
-    for (size_t l = 0; l < found->count && !isnan(found->levels[l].gbs); l++) {
-        const bj_contention_level *level = &found->levels[l];
-        for (size_t group = 0; group < count; group++) {
-            size_t size = 0;
-            for (size_t i = group; i < count; i++)
-                size += level->group_of[i] == group;
-            if (size > 0 && size < level->size && !find_reached(read, level->group_of, group, reached))
-                return group;
-        }
-    }
-    return count;
 }
 
 void bj_contention_free_levels(bj_contention *found) {

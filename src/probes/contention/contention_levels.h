@@ -4,6 +4,7 @@
  * what its pairs and those of lower rates connect; unless all pairs were measured a pair stands for the parts of the
  * tree that it is of. On today's machines no pair fills a memory bus. So of crowds: all
  * cpus of a branch get less than its parts by themselves, and its whole is not what limits the branch around it, too.
+ * Groups inside it that the tree lacks come from draws (contention_hidden.h).
  */
 #pragma once
 

@@ -166,8 +166,8 @@ static size_t draw_cpu(bj_contention_run *run, bj_cpu_run part) {
     return run->all.index_at[part.first + bj_random_below(&run->rounds.random, part.count)];
 }
 
-static bj_status open_curve(bj_contention_run *run, const char *id, const char *kind, const char *x_name,
-                            bj_curve **curve, bj_error *error) {
+bj_status bj_contention_open_curve(bj_contention_run *run, const char *id, const char *kind, const char *x_name,
+                                   bj_curve **curve, bj_error *error) {
     const bj_curve_axes axes = {id, x_name, "", "bandwidth", "GB/s"};
     BJ_TRY(bj_kit_open_curve(&run->rounds, &axes, curve, error));
     return bj_data_set_attribute_text(*curve, CONTENTION_KIND, kind, error);
@@ -183,7 +183,7 @@ static bj_status measure_pair(bj_contention_run *run, const bj_part_pair *pair, 
     if (!done)
         return BJ_OK;
     snprintf(id, sizeof id, "contention.pair.cpu%d", cpu_at(run, who[0]));
-    BJ_TRY(open_curve(run, id, CONTENTION_PAIR, "cpu", &curve, error));
+    BJ_TRY(bj_contention_open_curve(run, id, CONTENTION_PAIR, "cpu", &curve, error));
     BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPU, cpu_at(run, who[0]), error));
     return bj_data_record_sample(curve, cpu_at(run, who[1]), run->rounds.round, (gbs[0] + gbs[1]) / 2, error);
 }
@@ -200,88 +200,6 @@ static bj_status measure_pairs(bj_contention_run *run, bj_error *error) {
     for (size_t i = 0; i < run->pair_count && i < wanted && status == BJ_OK; i++)
         status = measure_pair(run, &run->pairs[order[i]], error);
     free(order);
-    return status;
-}
-
-/* ---- crowds */
-
-static bj_status record_branch(bj_contention_run *run, const char *kind, bj_cpu_run branch, double y, bj_error *error) {
-    char id[48];
-    bj_curve *curve;
-    snprintf(id, sizeof id, "contention.%s.%zu", kind, branch.count);
-    BJ_TRY(open_curve(run, id, kind, "cpu", &curve, error));
-    BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPUS, (double)branch.count, error));
-    return bj_data_record_sample(curve, bj_contention_lowest(&run->all, branch), run->rounds.round, y, error);
-}
-
-/* What these runs of the tree get together. NaN: no memory. */
-static bj_status stream_runs(bj_contention_run *run, const bj_cpu_run *runs, size_t count, double *total,
-                             bj_error *error) {
-    size_t *who = malloc((run->all.count + 1) * sizeof *who), used = 0;
-    double *gbs = malloc((run->all.count + 1) * sizeof *gbs);
-    bj_status status = BJ_OK;
-    bool done = false;
-    if (who == NULL || gbs == NULL)
-        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
-    for (size_t i = 0; status == BJ_OK && i < count; i++)
-        for (size_t j = 0; j < runs[i].count; j++)
-            who[used++] = run->all.index_at[runs[i].first + j];
-    if (status == BJ_OK)
-        status = bj_contention_stream(run, who, used, run->kind, gbs, &done, error);
-    *total = done && status == BJ_OK ? 0 : NAN;
-    for (size_t i = 0; done && status == BJ_OK && i < used; i++)
-        *total += gbs[i];
-    free(who);
-    free(gbs);
-    return status;
-}
-
-static bj_status measure_crowds(bj_contention_run *run, bj_error *error) {
-    const bj_near_tree *tree = &run->all.tree;
-    for (size_t i = 0; i < tree->branch_count; i++) {
-        double total = NAN;
-        if (tree->branches[i].count < 3)
-            continue;
-        BJ_TRY(stream_runs(run, &tree->branches[i], 1, &total, error));
-        if (!isnan(total))
-            BJ_TRY(record_branch(run, CONTENTION_CROWD, tree->branches[i], total, error));
-    }
-    return BJ_OK;
-}
-
-/* Half of the parts, drawn at random, beside what they and the whole let expect. */
-static bj_status measure_half(bj_contention_run *run, const bj_contention_samples *read, bj_cpu_run branch,
-                              bj_cpu_run *parts, bj_error *error) {
-    size_t count = bj_kit_list_parts(&run->all.tree, branch, parts);
-    if (count < 4)
-        return BJ_OK;
-    for (size_t i = count; i > 1; i--) {
-        size_t other = bj_random_below(&run->rounds.random, i);
-        bj_cpu_run kept = parts[i - 1];
-        parts[i - 1] = parts[other];
-        parts[other] = kept;
-    }
-    double sum = 0, total;
-    for (size_t i = 0; i < count / 2; i++)
-        sum += bj_contention_find_total(read, parts[i], NULL, 0);
-    BJ_TRY(stream_runs(run, parts, count / 2, &total, error));
-    double share = total / fmin(sum, bj_contention_find_total(read, branch, NULL, 0));
-    return isnan(share) ? BJ_OK : record_branch(run, CONTENTION_HALF, branch, share, error);
-}
-
-/* Of the branches that collide as crowds. */
-static bj_status measure_halves(bj_contention_run *run, const bj_contention_samples *read, const bj_contention *found,
-                                bj_error *error) {
-    const bj_near_tree *tree = &run->all.tree;
-    bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
-    if (parts == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
-    bj_status status = BJ_OK;
-    for (size_t level = 0; level < found->count; level++)
-        for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
-            if (isnan(found->levels[level].gbs) && tree->branches[i].count == found->levels[level].size)
-                status = measure_half(run, read, tree->branches[i], parts, error);
-    free(parts);
     return status;
 }
 
@@ -388,7 +306,7 @@ static bj_status measure_number(bj_contention_run *run, const bj_contention_leve
         return status;
     int lowest = cpu_at(run, level->lowest);
     snprintf(id, sizeof id, "contention.scaling.cpu%d.%zu", lowest, level->size);
-    BJ_TRY(open_curve(run, id, CONTENTION_SCALING, "cpus", &curve, error));
+    BJ_TRY(bj_contention_open_curve(run, id, CONTENTION_SCALING, "cpus", &curve, error));
     BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPU, lowest, error));
     BJ_TRY(bj_data_set_attribute_number(curve, CONTENTION_CPUS, (double)level->size, error));
     return bj_data_record_sample(curve, (double)number, run->rounds.round, total, error);
@@ -452,7 +370,7 @@ bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) 
     if (!run->is_servet && run->rounds.round == 0)
         BJ_TRY(ask_more(run, error));
     if (!run->is_servet)
-        BJ_TRY(measure_crowds(run, error));
+        BJ_TRY(bj_contention_measure_crowds(run, error));
     bj_contention_samples read;
     BJ_TRY(bj_contention_read(run->rounds.samples, run->rounds.request->earlier, &read, error));
     bj_contention found = {0};
@@ -460,7 +378,7 @@ bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) 
     if (read.all.count == run->all.count)
         status = bj_contention_find_levels(&read, NULL, 0, run->is_servet, &found, error);
     if (status == BJ_OK)
-        status = measure_halves(run, &read, &found, error);
+        status = bj_contention_measure_draws(run, &read, &found, error);
     for (size_t i = 0; status == BJ_OK && i < found.count; i++)
         status = measure_level(run, &found, &found.levels[i], error);
     bj_contention_free_levels(&found);

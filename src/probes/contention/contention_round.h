@@ -30,8 +30,16 @@ bj_status bj_contention_stream(bj_contention_run *run, const size_t *who, size_t
                                double *gbs, bool *done, bj_error *error) BJ_WARN_UNUSED;
 /* The buffer of each, so that nothing of it is left in a cache, with as many of the others as share it. */
 void bj_contention_choose_buffers(const bj_contention_run *run, const size_t *who, size_t count, size_t *bytes);
+/* A curve of rates in GB/s, of that kind. */
+bj_status bj_contention_open_curve(bj_contention_run *run, const char *id, const char *kind, const char *x_name,
+                                   bj_curve **curve, bj_error *error) BJ_WARN_UNUSED;
 bj_status bj_contention_plan_pairs(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
 /* Levels of groups: alone, pairs, crowds, scaling. */
 bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
+/* All cpus of each branch of the tree at once (contention_crowds.c). */
+bj_status bj_contention_measure_crowds(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
+/* Parts, drawn at random, of the branches that collide as crowds. */
+bj_status bj_contention_measure_draws(bj_contention_run *run, const bj_contention_samples *read,
+                                      const bj_contention *found, bj_error *error) BJ_WARN_UNUSED;
 /* What is left when all cpus work (contention_full.c). */
 bj_status bj_contention_measure_full(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;

@@ -106,6 +106,15 @@ static size_t read_branches(const bj_curve *curve, const bj_cpus *all, bj_conten
     return count;
 }
 
+static void read_draw(const bj_curve *curve, bj_contention_samples *read) {
+    double lowest = NAN, size = NAN;
+    bj_data_get_attribute_number(curve, CONTENTION_CPU, &lowest);
+    bj_data_get_attribute_number(curve, CONTENTION_CPUS, &size);
+    bj_cpu_run branch = find_branch(&read->all, lowest, size);
+    if (branch.count > 0 && curve->x_count > 0)
+        read->draws[read->draw_count++] = (bj_contention_point){.branch = branch, .curve = curve};
+}
+
 /* Logarithms of the samples about their median; how many. */
 static size_t list_residuals(const bj_curve *curve, size_t point, double *scratch, double *residuals) {
     size_t count = bj_kit_list_point(curve, point, scratch), used = 0;
@@ -150,7 +159,8 @@ static bj_status find_spread(const bj_curve *alone, bj_contention_samples *read,
     size_t fewest = count_fewest(alone, read);
     /* The median of n normal samples has 1.25 / sqrt(n) of their deviation. */
     double of_median = fewest > 1 ? MEDIAN_ERROR / sqrt((double)fewest) : 1;
-    read->sigma = of_median * bj_stats_estimate_sigma(residuals, used > 0 ? used : read->all.count);
+    read->sample_sigma = bj_stats_estimate_sigma(residuals, used > 0 ? used : read->all.count);
+    read->sigma = of_median * read->sample_sigma;
     free(residuals);
     return BJ_OK;
 }
@@ -179,8 +189,10 @@ static bj_status open_samples(const bj_curves *samples, const bj_curve *alone, c
     read->pairs = malloc(room * sizeof *read->pairs);
     read->crowds = malloc(room * sizeof *read->crowds);
     read->halves = malloc(room * sizeof *read->halves);
+    read->draws = malloc(room * sizeof *read->draws);
     bj_status status = BJ_OK;
-    if (!numbers || !read->alone_gbs || !read->scratch || !read->pairs || !read->crowds || !read->halves) {
+    if (!numbers || !read->alone_gbs || !read->scratch || !read->pairs || !read->crowds || !read->halves ||
+        !read->draws) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu points", room);
     } else {
         for (size_t i = 0; i < cpus; i++)
@@ -194,7 +206,7 @@ static bj_status open_samples(const bj_curves *samples, const bj_curve *alone, c
 bj_status bj_contention_read(const bj_curves *samples, const bj_answers *earlier, bj_contention_samples *read,
                              bj_error *error) {
     const bj_curve *alone = bj_data_find_curve(samples, CONTENTION_ALONE);
-    *read = (bj_contention_samples){.reference_gbs = NAN, .sigma = NAN};
+    *read = (bj_contention_samples){.reference_gbs = NAN, .sample_sigma = NAN, .sigma = NAN};
     if (alone == NULL)
         return BJ_OK;
     bj_status status = open_samples(samples, alone, earlier, read, error);
@@ -206,6 +218,8 @@ bj_status bj_contention_read(const bj_curves *samples, const bj_answers *earlier
             read->crowd_count = read_branches(curve, &read->all, read->crowds, read->crowd_count);
         else if (bj_data_has_attribute_text(curve, CONTENTION_KIND, CONTENTION_HALF))
             read->half_count = read_branches(curve, &read->all, read->halves, read->half_count);
+        else if (bj_data_has_attribute_text(curve, CONTENTION_KIND, CONTENTION_DRAW))
+            read_draw(curve, read);
     }
     if (status == BJ_OK) {
         read_alone(alone, read);
@@ -225,6 +239,7 @@ void bj_contention_free_samples(bj_contention_samples *read) {
     free(read->pairs);
     free(read->crowds);
     free(read->halves);
+    free(read->draws);
     *read = (bj_contention_samples){0};
 }
 

@@ -1,9 +1,9 @@
 /* What the contention probe records, and how its halves read it alike. Rates are in GB/s.
  *
  * Alone: of each cpu. Pairs: of cpu a (an attribute) at x = cpu b, the mean of both. Crowds: of all cpus of a branch of
- * the tree together, which is named by its number of cpus (an attribute) and x = its lowest. Halves: the same of half
- * of its parts, as a share of what these parts and the whole let expect. Scaling: of x cpus of a group, which is named
- * by its number of cpus and its lowest. */
+ * the tree together, which is named by its number of cpus (an attribute) and x = its lowest. Draws: of each cpu x of
+ * some of its parts, drawn at random. Halves: all of a draw together, as a share of what its parts and the whole let
+ * expect. Scaling: of x cpus of a group, which is named by its number of cpus and its lowest. */
 #pragma once
 
 #include "probes/kit/cpu_groups.h"
@@ -18,6 +18,7 @@
 #define CONTENTION_PAIR "pair"
 #define CONTENTION_CROWD "crowd"
 #define CONTENTION_HALF "half"
+#define CONTENTION_DRAW "draw"
 #define CONTENTION_SCALING "scaling"
 #define CONTENTION_WALK "walk"
 #define CONTENTION_CPU "cpu"
@@ -25,11 +26,14 @@
 #define CONTENTION_LEVEL "level"
 #define CONTENTION_LATENCY_BYTES "latency_bytes" /* the size that shows the latency; absent: none does */
 
+/* Of fewer parts no draw tells more than the pairs do. */
+#define BJ_CONTENTION_DRAWN_LEAST 4u
+
 /* A sample in many rounds: a pair of cpus, or a branch. */
 typedef struct {
     size_t a, b;         /* indexes of the pair's cpus */
     bj_cpu_run parts[2]; /* of the innermost branch around both: the pair stands for them */
-    bj_cpu_run branch;   /* of a crowd or a half */
+    bj_cpu_run branch;   /* of a crowd, a half or a draw, whose points are all those of the curve */
     const bj_curve *curve;
     size_t point;
 } bj_contention_point;
@@ -38,10 +42,11 @@ typedef struct {
     bj_cpus all;
     double *alone_gbs; /* by cpu; where it was not measured, the median of the others */
     double reference_gbs;
-    double sigma; /* robust, of logarithms of samples, as medians of the rounds of a point have it */
+    double sample_sigma; /* robust, of logarithms of samples */
+    double sigma;        /* the same as medians of the rounds of a point have it */
     size_t rounds;
-    bj_contention_point *pairs, *crowds, *halves;
-    size_t pair_count, crowd_count, half_count;
+    bj_contention_point *pairs, *crowds, *halves, *draws;
+    size_t pair_count, crowd_count, half_count, draw_count;
     double *scratch;
 } bj_contention_samples;
 

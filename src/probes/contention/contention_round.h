@@ -30,7 +30,9 @@ bj_status bj_contention_stream(bj_contention_run *run, const size_t *who, size_t
                                double *gbs, bool *done, bj_error *error) BJ_WARN_UNUSED;
 /* The buffer of each, so that nothing of it is left in a cache, with as many of the others as share it. */
 void bj_contention_choose_buffers(const bj_contention_run *run, const size_t *who, size_t count, size_t *bytes);
+/* The pairs of a run (contention_pairs.c), and one more of two cpus. */
 bj_status bj_contention_plan_pairs(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_contention_add_cpus(bj_contention_run *run, size_t a, size_t b, bj_error *error) BJ_WARN_UNUSED;
 /* Levels of groups: alone, pairs, crowds, scaling. */
 bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
 /* What is left when all cpus work (contention_full.c). */

@@ -8,7 +8,8 @@
 #include "stats/quantile.h"
 
 /* A level may leave out some items, such as cores that are slower with each other than with anybody; with more than a
- * quarter out it is the odd groups that noise makes. A level has several groups, but for three items, which cannot. */
+ * quarter out it may be the odd groups that noise makes, and must stand out of all that noise makes, without a pair
+ * astray. A level has several groups, but for three items, which cannot. */
 static const double LEAST_COVERED = 0.75;
 enum { ITEMS_OF_SEVERAL_GROUPS = 4 };
 /* Pairs on the wrong side: single ones are disturbed, more are no cliques. */
@@ -42,6 +43,7 @@ typedef struct {
     size_t links;  /* made before the jump */
     double rise;   /* from the last of them to the next */
     double height; /* that over the standard deviation of distances within groups and of those between them */
+    bool whole;    /* it leaves out few items */
 } jump;
 
 static size_t find_root(size_t *root, size_t item) {
@@ -82,8 +84,7 @@ static double sum_deviations(const side *of) {
     return of->count > 0 ? fmax(of->squares - of->sum * of->sum / of->count, 0) : 0;
 }
 
-/* Jumps in the heights, in `jumps` (room for every link), the first `*count` of which may be levels. *any: the largest
- * of all that rise so far at least, level or not. */
+/* Jumps in the heights that may be levels (room for every link). *any: the largest of all that rise so far. */
 static void list_jumps(view *at, double least_rise, jump *jumps, size_t *count, double *any) {
     size_t covered = 0, groups = 0;
     side within = {0}, across = {0};
@@ -106,7 +107,8 @@ static void list_jumps(view *at, double least_rise, jump *jumps, size_t *count, 
         double rise = link[1].height - link->height;
         jump one = {.links = i + 1, .rise = rise, .height = rise / fmax(residual, ROUNDING)};
         *any = fmax(*any, rise >= least_rise ? one.height : 0);
-        if (may_be_level(at, covered, groups))
+        one.whole = may_be_level(at, covered, groups);
+        if (one.whole || groups >= 2)
             jumps[(*count)++] = one;
     }
 }
@@ -114,7 +116,7 @@ static void list_jumps(view *at, double least_rise, jump *jumps, size_t *count, 
 static double find_largest(const jump *jumps, size_t count) {
     double largest = 0;
     for (size_t i = 0; i < count; i++)
-        largest = fmax(largest, jumps[i].height);
+        largest = fmax(largest, jumps[i].whole ? jumps[i].height : 0);
     return largest;
 }
 
@@ -197,8 +199,10 @@ static void take_groups(view *at, size_t links, size_t *group_of, size_t *group_
     }
 }
 
-/* Whether near pairs lie within groups and far ones between them, but for a few; fills in both means. */
-static bool are_cliques(const view *at, size_t links, const size_t *group_of, bj_group_level *level) {
+/* Whether near pairs lie within groups and far ones between them, but for a few (not whole: none); fills in means. */
+static bool are_cliques(const view *at, const jump *of, const size_t *group_of, bj_group_level *level) {
+    size_t links = of->links;
+    double most = of->whole ? MOST_ASTRAY : 0;
     double middle = (at->links[links - 1].height + at->links[links].height) / 2;
     double within = 0, within_far = 0, near = 0, near_across = 0, across = 0;
     level->inside = level->across = 0;
@@ -214,16 +218,17 @@ static bool are_cliques(const view *at, size_t links, const size_t *group_of, bj
     }
     level->inside /= within;
     level->across /= across;
-    return within_far <= MOST_ASTRAY * within && near_across <= MOST_ASTRAY * near;
+    return within_far <= most * within && near_across <= most * near;
 }
 
-/* The innermost jump that the null does not show and whose groups are cliques, moved out past a few late links; its
- * groups are in group_of. NULL: none. *seen: whether the null does not show one, cliques or not. */
-static const jump *choose_jump(view *at, const jump *jumps, size_t count, const null_draws *null, size_t *group_of,
-                               bj_group_level *level, bool *seen) {
+/* The innermost jump (whole, or not) that the null does not show and whose groups are cliques, moved out past a few
+ * late links; its groups are in group_of. NULL: none. *seen: whether the null does not show one, cliques or not. */
+static const jump *choose_jump(view *at, const jump *jumps, size_t count, bool whole, const null_draws *null,
+                               size_t *group_of, bj_group_level *level, bool *seen) {
     const jump *chosen = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (jumps[i].rise < LEAST_RISE || jumps[i].height <= null->limit)
+        if (jumps[i].whole != whole || jumps[i].rise < LEAST_RISE ||
+            jumps[i].height <= (whole ? null->limit : null->any_limit))
             continue;
         *seen = true;
         if (chosen != NULL && (double)(jumps[i].links - chosen->links) > FEW_LINKS * (double)at->count)
@@ -231,13 +236,13 @@ static const jump *choose_jump(view *at, const jump *jumps, size_t count, const 
         if (chosen != NULL && jumps[i].rise < LATE_RISE * chosen->rise)
             continue;
         take_groups(at, jumps[i].links, group_of, &level->group_count);
-        if (are_cliques(at, jumps[i].links, group_of, level))
+        if (are_cliques(at, &jumps[i], group_of, level))
             chosen = &jumps[i];
     }
     if (chosen != NULL) {
         take_groups(at, chosen->links, group_of, &level->group_count);
-        (void)are_cliques(at, chosen->links, group_of, level);
-        level->p = null->draws > 0 ? find_p(null->level, null->draws, chosen->height) : NAN;
+        (void)are_cliques(at, chosen, group_of, level);
+        level->p = null->draws > 0 ? find_p(whole ? null->level : null->any, null->draws, chosen->height) : NAN;
     }
     return chosen;
 }
@@ -315,7 +320,8 @@ static bj_status find_level(nesting *all, view *at, size_t *group_of, bj_group_l
     if (status == BJ_OK) {
         list_jumps(at, LEAST_RISE, jumps, &count, &any);
         *structure = any > null.any_limit;
-        *found = choose_jump(at, jumps, count, &null, group_of, level, structure) != NULL;
+        for (int whole = 1; whole >= 0 && !*found; whole--)
+            *found = choose_jump(at, jumps, count, whole, &null, group_of, level, structure) != NULL;
     }
     free(null.level);
     free(jumps);
@@ -394,7 +400,8 @@ static bj_status find_inwards(nesting *all, view *at, size_t *group_of, bj_error
     return BJ_OK;
 }
 
-static bj_status nest(nesting *all, bj_error *error) {
+static bj_status nest(nesting *all, uint64_t seed, bj_error *error) {
+    bj_random_seed(&all->random, seed);
     *all->nested = (bj_nested_groups){0};
     if (all->item_count < 2 || all->distance_count == 0)
         return BJ_OK;
@@ -426,20 +433,14 @@ static bj_status nest(nesting *all, bj_error *error) {
 
 bj_status bj_stats_nest_groups(size_t item_count, const bj_distance *distances, size_t distance_count, uint64_t seed,
                                bj_nested_groups *nested, bj_error *error) {
-    nesting all = {
-        .item_count = item_count, .distances = distances, .distance_count = distance_count, .nested = nested};
-    bj_random_seed(&all.random, seed);
-    return nest(&all, error);
+    nesting all = {item_count, distances, distance_count, .nested = nested};
+    return nest(&all, seed, error);
 }
 
 bj_status bj_stats_nest_groups_again(size_t item_count, const bj_distance *distances, size_t distance_count,
                                      const bj_nested_groups *like, bj_nested_groups *nested, bj_error *error) {
-    nesting all = {.item_count = item_count,
-                   .distances = distances,
-                   .distance_count = distance_count,
-                   .like = like,
-                   .nested = nested};
-    return nest(&all, error);
+    nesting all = {item_count, distances, distance_count, .like = like, .nested = nested};
+    return nest(&all, 0, error); /* nothing is drawn */
 }
 
 void bj_stats_free_nested_groups(bj_nested_groups *nested) {

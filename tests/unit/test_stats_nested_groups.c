@@ -118,6 +118,24 @@ static void test_ring_is_no_tree(void **state) {
     bj_stats_free_nested_groups(&nested);
 }
 
+/* Two pairs among twelve items that are else alike, as clusters of a chip's small cores; no pair is made of noise. */
+static void test_few_of_many_are_near(void **state) {
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        start(seed);
+        for (size_t a = 0; a < 12; a++)
+            for (size_t b = 0; b < a; b++)
+                add(a, b, a / 2 == b / 2 && a >= 8 ? 22 : 48, 0.02);
+        bj_nested_groups nested = nest(12);
+        assert_false(nested.not_a_tree);
+        assert_int_equal(nested.level_count, 1);
+        assert_int_equal(nested.levels[0].group_count, 10);
+        assert_int_equal(nested.levels[0].group_of[8], nested.levels[0].group_of[9]);
+        assert_int_equal(nested.levels[0].group_of[10], nested.levels[0].group_of[11]);
+        bj_stats_free_nested_groups(&nested);
+    }
+}
+
 static void test_nothing_to_group(void **state) {
     (void)state;
     start(1);
@@ -131,8 +149,12 @@ static void test_nothing_to_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_pairs),       cmocka_unit_test(test_few_pairs),        cmocka_unit_test(test_flat),
-        cmocka_unit_test(test_ring_is_no_tree), cmocka_unit_test(test_nothing_to_group),
+        cmocka_unit_test(test_all_pairs),
+        cmocka_unit_test(test_few_pairs),
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_ring_is_no_tree),
+        cmocka_unit_test(test_few_of_many_are_near),
+        cmocka_unit_test(test_nothing_to_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,13 +31,14 @@
  * groups inside that the tree does not know. */
 #define HALF_LEAST 0.9
 /* Pairs inside a group that do not collide: single ones are disturbed, more say that the group is none. As in
- * stats/nested_groups.c. 20% off: the same answers on all machines that were tried. */
+ * stats/nested_groups.c: a twelfth or an eighth would do as well, since what is no group has half of them astray. */
 #define MOST_ASTRAY 0.1
 /* Two parts of a branch are not together inside where they differ in more than MOST_ASTRAY of the draws that have both
  * and tell anything; of fewer draws than this nothing is said. Two of different groups differ in about half of them. */
 #define COMMON_LEAST 2u
 /* Whichever of two groups has more of its cpus in a draw is the slower one: each must have been it in a tenth of the
- * draws that tell them apart. One that always is has a longer way, or the bus is not fair. 20% off: nothing. */
+ * draws that tell them apart. One that always is has a longer way, or the bus is not fair.
+ * With some ten such draws one is enough, also with a fifth more or less. */
 #define TURNS_LEAST 0.1
 /* Groups are sought among so many parts at most, for the time it takes grows with their third power. */
 #define HIDDEN_PARTS_MOST 64u

@@ -33,7 +33,9 @@ void bj_contention_choose_buffers(const bj_contention_run *run, const size_t *wh
 /* A curve of rates in GB/s, of that kind. */
 bj_status bj_contention_open_curve(bj_contention_run *run, const char *id, const char *kind, const char *x_name,
                                    bj_curve **curve, bj_error *error) BJ_WARN_UNUSED;
+/* The pairs of a run (contention_pairs.c), and one more of two cpus. */
 bj_status bj_contention_plan_pairs(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
+bj_status bj_contention_add_cpus(bj_contention_run *run, size_t a, size_t b, bj_error *error) BJ_WARN_UNUSED;
 /* Levels of groups: alone, pairs, crowds, scaling. */
 bj_status bj_contention_measure_levels(bj_contention_run *run, bj_error *error) BJ_WARN_UNUSED;
 /* All cpus of each branch of the tree at once (contention_crowds.c). */

@@ -102,10 +102,12 @@ def paragraph(text):
 
 def command_page(name, text):
     usage, summary, *rest = text.strip("\n").split("\n\n")
-    usage = re.sub(r"\n +", "\n", usage.removeprefix(f"usage: blackjack {name}").strip())
+    forms = re.split(rf"^(?:usage:| +) blackjack {name}\b", usage, flags=re.M)[1:]
+    forms = [synopsis(re.sub(r"\n +", "\n", form.strip())) for form in forms]
     parts = [paragraph(part) for part in rest]
     parts.sort(key=lambda part: part.startswith(".SH OPTIONS"))
-    return (head(f"blackjack-{name}", summary.removesuffix(".")) + f".B blackjack {name}\n{synopsis(usage)}\n"
+    return (head(f"blackjack-{name}", summary.removesuffix("."))
+            + ".br\n".join(f".B blackjack {name}\n{form}\n" for form in forms)
             + f".SH DESCRIPTION\n{roff(summary)}\n" + "".join(parts)
             + ".SH SEE ALSO\n.BR blackjack (1),\n.BR blackjack\\-profile (5)\n")
 

@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *program;  /* what stands before the name in its usage; NULL: "blackjack " */
-    const char *synopsis; /* operands and options, after the name */
+    const char *synopsis; /* operands and options, after the name; several forms with empty lines between */
     const char *summary;  /* one line */
     /* Paragraphs for `help COMMAND`, separated by empty lines; lines that begin with a blank stay as they are, all
      * other text is filled into lines by the help. NULL: none. */

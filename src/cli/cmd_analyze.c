@@ -88,11 +88,21 @@ static bj_status read_format(const bj_cli_arguments *arguments, analysis *analys
     return BJ_OK;
 }
 
+static bj_status refuse_probe(const bj_probe *probe, bj_error *error) {
+    char names[160] = "";
+    for (size_t i = 0; i < bj_probe_count; i++)
+        if (bj_probes[i]->analyze_curve != NULL)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] != '\0' ? ", " : "",
+                     bj_probes[i]->name);
+    return bj_base_set_error(error, BJ_ERR_USAGE, "analyze does not take the probe %s; expected one of %s", probe->name,
+                             names);
+}
+
 static bj_status read_request(const bj_cli_arguments *arguments, analysis *analysis, bj_error *error) {
     bj_analyse_request *request = &analysis->request;
     bj_status status = bj_cli_read_probe(arguments->operands[0], &analysis->probe, error);
     if (status == BJ_OK && analysis->probe->analyze_curve == NULL)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "analyze does not take the probe %s", analysis->probe->name);
+        return refuse_probe(analysis->probe, error);
     if (status == BJ_OK)
         status = bj_cli_read_method(arguments, &analysis->probe, 1, &request->method, error);
     if (status == BJ_OK)

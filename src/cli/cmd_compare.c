@@ -119,7 +119,7 @@ static const bj_cli_option options[] = {
 
 const bj_cli_command bj_cli_command_compare = {
     .name = "compare",
-    .synopsis = "[A [B]] [--json]\nA... [--json] -- B...\n"
+    .synopsis = "[A [B]] [--json]\n\nA... [--json] -- B...\n\n"
                 "--table A... [--keys PATTERN,...] [--format text|markdown|csv]",
     .summary = "What differs between two profiles by more than measuring again would",
     .details =
@@ -130,7 +130,7 @@ const bj_cli_command bj_cli_command_compare = {
         "A number counts as different when it is beyond chance (by both intervals, the\n"
         "rounds behind them and how many numbers are compared: one false alarm in a\n"
         "hundred comparisons) and beyond what both answers promise (each key has a\n"
-        "tolerance; 'blackjack list' has them). What is low or unstable is mentioned\n"
+        "tolerance; 'blackjack list --keys' has them). What is low or unstable is mentioned\n"
         "under \"perhaps\" and does not count; neither does an answer that only one side\n"
         "could give, unless the other says that the machine does not support it.\n"
         "Levels are matched by size. Claims are not compared, and the environment is\n"

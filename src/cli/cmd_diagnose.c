@@ -128,7 +128,8 @@ static bj_status attach(session *s, bj_error *error) {
     if (load != NULL)
         return bj_base_set_error(error, BJ_ERR_USAGE, "--load is for simulated machines");
     if (arguments->operand_count == 0)
-        return bj_base_set_error(error, BJ_ERR_USAGE, "expected a command after --");
+        return bj_base_set_error(error, BJ_ERR_USAGE,
+                                 "diagnose: expected a command after --; see 'blackjack help diagnose'");
     s->d->program = arguments->operands[0];
     s->d->request.least_s = LEAST_SECONDS;
     char **words = s->words = calloc(arguments->operand_count + 1, sizeof *words);

@@ -64,8 +64,10 @@ static void say_interrupted(const bj_profile *profile, const subject *subject, c
     if (!profile->run.interrupted)
         return;
     list_missing(profile, missing, sizeof missing);
-    snprintf(text, room, "interrupted: %s%s (blackjack run --resume%s%.160s goes on)", missing,
-             missing[0] != '\0' ? " not measured" : "some rounds not measured", subject->path != NULL ? " -o " : "",
+    bool native = strcmp(profile->run.machine, "native") == 0;
+    snprintf(text, room, "interrupted: %s%s (blackjack run --resume%s%.120s%s%.160s goes on)", missing,
+             missing[0] != '\0' ? " not measured" : "some rounds not measured", native ? "" : " --machine ",
+             native ? "" : profile->run.machine, subject->path != NULL ? " -o " : "",
              subject->path != NULL ? subject->path : "");
 }
 
@@ -82,7 +84,7 @@ static bj_status print(const bj_cli_arguments *arguments, const subject *subject
     const char *plotted = bj_cli_find_value(arguments, "plot"), *name = bj_cli_find_value(arguments, "format");
     bj_terminal_style style = bj_cli_find_style();
     bj_table_format format = BJ_TABLE_TEXT;
-    char notice[480];
+    char notice[600];
     if (name != NULL && !bj_report_parse_table_format(name, &format))
         return bj_base_set_error(error, BJ_ERR_USAGE, "--format: expected text, markdown or csv, found '%.40s'", name);
     if (plotted != NULL)

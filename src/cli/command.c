@@ -10,6 +10,7 @@
 #include "base/json_read.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/style.h"
 
 enum { COMPLAINT_PATIENCE_MS = 3000 };
 
@@ -45,16 +46,41 @@ bool bj_cli_await_reader(int patience_ms) {
     return poll(&stream, 1, patience_ms) != 0;
 }
 
+/* On a terminal lines break between words: those of a long line stand below its first one. A word stays whole. */
+static void fold(const char *line, size_t columns, char *text, size_t room) {
+    enum { INDENT = 2 };
+    size_t column = 0, used = 0;
+    while (*line != '\0') {
+        size_t blanks = strspn(line, " "), length = strcspn(line + blanks, " "), width = 0;
+        for (size_t i = 0; i < length; i++)
+            width += ((unsigned char)line[blanks + i] & 0xc0) != 0x80;
+        if (used + INDENT + 1 + blanks + length >= room)
+            break;
+        bool breaks = column > INDENT && column + blanks + width > columns;
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s", breaks ? "\n  " : "",
+                                 (int)(breaks ? length : blanks + length), breaks ? line + blanks : line);
+        column = (breaks ? INDENT : column + blanks) + width;
+        line += blanks + length;
+    }
+    text[used] = '\0';
+}
+
 void bj_cli_complain(const char *format, ...) {
-    char line[600];
+    static const char name[] = "blackjack: ";
+    char line[600] = "", folded[2 * sizeof line];
+    memcpy(line, name, sizeof name - 1);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    vsnprintf(line + sizeof name - 1, sizeof line - sizeof name + 1, format, arguments);
     va_end(arguments);
     /* One line, and no escape sequences from a file's names on somebody's terminal. */
     bj_base_hide_controls(line);
-    if (bj_cli_await_reader(COMPLAINT_PATIENCE_MS))
-        fprintf(stderr, "blackjack: %s\n", line);
+    if (!bj_cli_await_reader(COMPLAINT_PATIENCE_MS))
+        return;
+    size_t columns = bj_cli_find_error_columns();
+    if (columns > 0)
+        fold(line, columns, folded, sizeof folded);
+    fprintf(stderr, "%s\n", columns > 0 ? folded : line);
 }
 
 int bj_cli_trouble_status(bj_status status) {

@@ -20,9 +20,9 @@ static bj_status say(bj_strings *removed, bool whether, const char *what, bj_err
     return whether ? bj_strings_add(removed, what, error) : BJ_OK;
 }
 
-static bj_status say_count(bj_strings *removed, size_t count, const char *what, bj_error *error) {
+static bj_status say_count(bj_strings *removed, size_t count, const char *what, const char *more, bj_error *error) {
     char text[120];
-    snprintf(text, sizeof text, "%zu %s", count, what);
+    snprintf(text, sizeof text, "%zu %s%s%s", count, what, count == 1 ? "" : "s", more);
     return say(removed, count > 0, text, error);
 }
 
@@ -37,7 +37,7 @@ static bool cut_to_day(char *time, size_t room) {
     return whole;
 }
 
-/* Three binary digits: how large a memory is, not which one. */
+/* Four binary digits: how large a memory is, not which one. */
 static uint64_t round_bytes(uint64_t bytes) {
     uint64_t grain = 1;
     while (bytes / grain >= 16)
@@ -65,7 +65,7 @@ static bj_status strip_arguments(bj_profile *profile, bj_strings *removed, bj_er
             free(arguments->items[i]);
     }
     arguments->count = kept;
-    return say_count(removed, all - kept, "arguments of the run", error);
+    return say_count(removed, all - kept, "argument", " of the run", error);
 }
 
 static bool is_known_method(const char *name) {
@@ -94,7 +94,6 @@ static bj_status strip_run(bj_profile *profile, bj_strings *removed, bj_error *e
     if (had_compiler && profile->run.cc[0] == '\0')
         snprintf(profile->run.cc, sizeof profile->run.cc, "cc");
     bool version = bj_cli_keep_compiler(profile->run.cc_version), flags = bj_cli_keep_flags(profile->run.cc_flags);
-    profile->run.memory_limit_bytes = round_bytes(profile->run.memory_limit_bytes);
     return say(removed, !cc || !version || !flags, "words of the compiler that --cc named", error);
 }
 
@@ -106,9 +105,14 @@ static bj_status strip_environment(bj_profile *profile, bj_strings *removed, bj_
         BJ_TRY(say(removed, true, "words of the processor's name that are no maker, family or number", error));
     if (!bj_cli_is_one_of(profile->environment.huge_pages, modes))
         snprintf(profile->environment.huge_pages, sizeof profile->environment.huge_pages, "unknown");
-    profile->environment.memory_bytes = round_bytes(profile->environment.memory_bytes);
-    BJ_TRY(say(removed, true, "the exact size of memory", error));
-    BJ_TRY(say_count(removed, profile->environment.warnings.count, "warnings of the run", error));
+    uint64_t *sizes[] = {&profile->environment.memory_bytes, &profile->run.memory_limit_bytes};
+    bool exact = false;
+    for (size_t i = 0; i < 2; i++) {
+        exact = exact || *sizes[i] != round_bytes(*sizes[i]);
+        *sizes[i] = round_bytes(*sizes[i]);
+    }
+    BJ_TRY(say(removed, exact, "the exact size of memory", error));
+    BJ_TRY(say_count(removed, profile->environment.warnings.count, "warning", " of the run", error));
     bj_strings_free(&profile->environment.warnings);
     return BJ_OK;
 }
@@ -233,9 +237,10 @@ static size_t strip_probes(bj_profile *profile, losses *lost) {
         bj_probe_record *record = &profile->probes[i];
         if (bj_probe_find(record->name) == NULL)
             continue;
-        if (record->reason[0] != '\0') {
+        const char *reason = general_reason(record->status);
+        if (record->reason[0] != '\0' && strcmp(record->reason, reason) != 0) {
             lost->reasons++;
-            snprintf(record->reason, sizeof record->reason, "%s", general_reason(record->status));
+            snprintf(record->reason, sizeof record->reason, "%s", reason);
         }
         if (!bj_cli_is_version(record->version))
             record->version[0] = '\0';
@@ -255,12 +260,12 @@ bj_status bj_cli_strip_profile(bj_profile *profile, bj_strings *removed, bj_erro
     BJ_TRY(strip_run(profile, removed, error));
     BJ_TRY(strip_environment(profile, removed, error));
     BJ_TRY(strip_answers(&profile->answers, &lost, error));
-    BJ_TRY(say_count(removed, strip_probes(profile, &lost), "probes that this version does not know", error));
-    BJ_TRY(say_count(removed, lost.keys, "answers that this version does not know", error));
-    BJ_TRY(say_count(removed, lost.members, "names inside of answers", error));
-    BJ_TRY(say_count(removed, lost.methods, "methods of answers that this version does not know", error));
-    BJ_TRY(say_count(removed, lost.reasons, "reasons, in favour of what the status means", error));
-    BJ_TRY(say_count(removed, profile->curves.count, "curves with all samples", error));
+    BJ_TRY(say_count(removed, strip_probes(profile, &lost), "probe", " that this version does not know", error));
+    BJ_TRY(say_count(removed, lost.keys, "answer", " that this version does not know", error));
+    BJ_TRY(say_count(removed, lost.members, "name", " inside of answers", error));
+    BJ_TRY(say_count(removed, lost.methods, "method", " of answers that this version does not know", error));
+    BJ_TRY(say_count(removed, lost.reasons, "reason", ", in favour of what the status means", error));
+    BJ_TRY(say_count(removed, profile->curves.count, "curve", " with all samples", error));
     bj_data_free_curves(&profile->curves);
     return BJ_OK;
 }

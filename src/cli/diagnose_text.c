@@ -58,10 +58,13 @@ static void print_pressure(const bj_diagnose_point *point, bj_resource resource)
 
 static void print_sensitivity(const bj_cli_diagnosis *d) {
     const bj_diagnosis *diagnosis = &d->diagnosis;
-    printf("\nOne copy, and antagonists on the other %zu cores (slowdown against cores that\n"
+    char others[40] = "core";
+    if (d->chip.count > 2)
+        snprintf(others, sizeof others, "%zu cores", d->chip.count - 1);
+    printf("\nOne copy, and antagonists on the other %s (slowdown against cores that\n"
            "compute in registers; DRAM rows: scattered lines against lines in order)\n\n"
            "  resource       pressure   slowdown      interval   antagonists\n",
-           d->chip.count - 1);
+           others);
     for (size_t c = 0; c < BJ_RESOURCES; c++)
         for (size_t i = 0; i < diagnosis->point_count[c]; i++) {
             const bj_diagnose_point *point = &diagnosis->points[c][i];
@@ -97,12 +100,12 @@ static void print_closure(const bj_diagnosis *diagnosis) {
     for (size_t i = 0; i < BJ_RESOURCES; i++)
         printf("%s%s x%.3f", i == 0 ? "" : ", ", resources[i], exp(c->parts[i]));
     putchar('\n');
-    printf("Memory gives the chip %.3g GB/s (scattered %.3g), a core's share is %.3g; ", diagnosis->total_gbs,
+    printf("Memory gives the chip %.3g GB/s (scattered %.3g), a core's share is %.3g;\n", diagnosis->total_gbs,
            diagnosis->scattered_gbs, diagnosis->share_gbs);
     if (isfinite(diagnosis->demand_gbs))
-        printf("\nthe program alone draws %.3g GB/s\n", diagnosis->demand_gbs);
+        printf("the program alone draws %.3g GB/s\n", diagnosis->demand_gbs);
     else
-        printf("\nthe program did not fill it beside the others, so its own rate is not known\n");
+        printf("the program did not fill it beside the others, so its own rate is not known\n");
 }
 
 /* What stands between this and the next. */

@@ -70,20 +70,29 @@ void bj_cli_print_help(void) {
     print_prose("'blackjack help COMMAND' says more. To begin: 'blackjack run --save', then 'blackjack show'.");
 }
 
+/* One form a paragraph: what may not stand together is not in one. */
 static void print_synopsis(const bj_cli_command *command) {
-    const char *program = command->program != NULL ? command->program : "blackjack ";
+    const char *program = command->program != NULL ? command->program : "blackjack ", *form = command->synopsis;
     size_t column = strlen("usage:  ") + strlen(program) + strlen(command->name);
-    printf("usage: %s%s ", program, command->name);
-    print_filled(command->synopsis, strlen(command->synopsis), column, column, true);
+    do {
+        const char *end = strstr(form, "\n\n");
+        size_t length = end != NULL ? (size_t)(end - form) : strlen(form);
+        printf("%s%s%s ", form == command->synopsis ? "usage: " : "       ", program, command->name);
+        print_filled(form, length, column, column, true);
+        form = end != NULL ? end + 2 : NULL;
+    } while (form != NULL);
 }
 
 static void print_choices(const bj_cli_command *command) {
     const char *name, *meaning;
+    size_t width = NAME_WIDTH;
     if (command->choices == NULL)
         return;
     printf("\n%s\n\n", command->choices_title);
     for (size_t i = 0; command->choices(i, &name, &meaning); i++)
-        print_named(name, NAME_WIDTH, meaning);
+        width = strlen(name) > width ? strlen(name) : width;
+    for (size_t i = 0; command->choices(i, &name, &meaning); i++)
+        print_named(name, width, meaning);
 }
 
 /* "-o, --output FILE" */

@@ -47,6 +47,10 @@ bj_terminal_style bj_cli_find_style(void) {
     return find_style(STDOUT_FILENO);
 }
 
+size_t bj_cli_find_error_columns(void) {
+    return isatty(STDERR_FILENO) ? find_columns(STDERR_FILENO) : 0;
+}
+
 void bj_cli_tell_headline(const bj_profile *profile) {
     enum { INDENT = 2 };
     bj_terminal_style style = find_style(STDERR_FILENO);

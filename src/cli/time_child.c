@@ -153,7 +153,7 @@ static void show_progress(session *s) {
     uint64_t now = bj_platform_read_ns();
     if (!s->in_terminal || results->request->quiet || now - s->drawn_ns < EVERY_NS || !bj_cli_await_reader(0))
         return;
-    char left[40] = "a while", context[8];
+    char left[40] = "", context[8];
     s->drawn_ns = now;
     s->line_shown = true;
     if (s->done > 0)
@@ -161,9 +161,9 @@ static void show_progress(session *s) {
                                    (double)s->done,
                                left, sizeof left);
     bj_timer_name_residency(results->jobs[s->job].context, context, sizeof context);
-    fprintf(stderr, "\r%.30s, n = %llu, %s (%zu of %zu), about %s left\x1b[K",
-            results->request->kernels[s->kernel].symbol, (unsigned long long)results->jobs[s->job].n, context,
-            s->done + 1, results->job_count, left);
+    fprintf(stderr, "\r%.30s, n = %llu, %s (%zu of %zu)%s%s%s\x1b[K", results->request->kernels[s->kernel].symbol,
+            (unsigned long long)results->jobs[s->job].n, context, s->done + 1, results->job_count,
+            left[0] != '\0' ? ", about " : "", left, left[0] != '\0' ? " left" : "");
     fflush(stderr);
 }
 

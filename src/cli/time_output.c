@@ -10,6 +10,7 @@
 #include "profile/json_text.h"
 #include "profile/profile_fields.h"
 #include "report/table_text.h"
+#include "report/terminal_text.h"
 
 enum { SIDE_BY_SIDE_MOST = 3 };
 
@@ -93,7 +94,8 @@ static bj_status print_rows(const bj_time_results *results, bj_error *error) {
     return finish_table(&table, BJ_TABLE_TEXT, error);
 }
 
-/* One row an n, with the contexts of one kernel side by side, and the first by the second. */
+/* One row an n, with the contexts of one kernel side by side, and the first by the second; where the terminal has no
+ * room for that, one row a timing. */
 static bj_status print_side_by_side(const bj_time_results *results, bj_error *error) {
     const bj_time_request *request = results->request;
     char titles[SIDE_BY_SIDE_MOST][8], ratio[24];
@@ -133,6 +135,11 @@ static bj_status print_side_by_side(const bj_time_results *results, bj_error *er
         else
             bj_report_add_cell(&table, "-");
         bj_report_add_cell(&table, "%s", remark);
+    }
+    bj_terminal_style style = bj_cli_find_style();
+    if (!table.failed && bj_report_measure_table(&table) > bj_report_find_width(&style)) {
+        bj_report_free_table(&table);
+        return print_rows(results, error);
     }
     return finish_table(&table, BJ_TABLE_TEXT, error);
 }

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/style.h"
+#include "report/terminal_text.h"
+
 static const char *const own_names[BJ_TUNE_PEERS] = {"general", "fixed", "2012", "plain"};
 
 static const char *name_column(const bj_cli_tuning *tuning, size_t k) {
@@ -81,7 +84,8 @@ static json_t *make_figure(const bj_cli_tuning *tuning) {
 
 static void print_figure(const bj_cli_tuning *tuning) {
     size_t knee = find_knee(tuning);
-    puts("\nThe kernel of 2012, unpacked and blocked for registers alone, over n (figure 12), warm, Gflop/s");
+    puts("\nThe kernel of 2012, unpacked and blocked for registers alone, over n");
+    puts("(figure 12), warm, Gflop/s");
     for (size_t i = 0; i < tuning->point_count; i++)
         printf("%6zu %9.2f%s\n", tuning->points[i].n, tuning->points[i].gflops,
                tuning->points[i].n == tuning->job.model.block_2012 ? "  the model's size"
@@ -90,7 +94,8 @@ static void print_figure(const bj_cli_tuning *tuning) {
     if (knee > 0)
         printf("Speed falls for good beyond n = %zu; the model's size is %zu.\n", knee, tuning->job.model.block_2012);
     else
-        printf("The model's size is %zu, but speed does not fall for good: the next cache keeps up with this kernel.\n",
+        printf("The model's size is %zu, but speed does not fall for good: the next cache keeps\n"
+               "up with this kernel.\n",
                tuning->job.model.block_2012);
 }
 
@@ -119,20 +124,30 @@ static bj_status print_json(const bj_cli_tuning *tuning, bj_error *error) {
     return BJ_OK;
 }
 
-static void print_table(const bj_cli_tuning *tuning, size_t context, const char *title) {
-    printf("\n%s, Gflop/s\n     n", title);
-    for (size_t k = 0; k < BJ_TUNE_PEERS + tuning->peer_count; k++)
-        printf(" %9.9s", name_column(tuning, k));
+/* Columns from `first` to before `end`. */
+static void print_columns(const bj_cli_tuning *tuning, size_t context, size_t first, size_t end) {
+    printf("     n");
+    for (size_t k = first; k < end; k++)
+        printf(" %8.8s", name_column(tuning, k));
     putchar('\n');
     for (size_t i = 0; i < tuning->result_count; i++) {
         printf("%6zu", tuning->results[i].n);
-        for (size_t k = 0; k < BJ_TUNE_PEERS + tuning->peer_count; k++)
+        for (size_t k = first; k < end; k++)
             if (isfinite(tuning->results[i].gflops[context][k]))
-                printf(" %9.2f", tuning->results[i].gflops[context][k]);
+                printf(" %8.2f", tuning->results[i].gflops[context][k]);
             else
-                printf(" %9s", "-");
+                printf(" %8s", "-");
         putchar('\n');
     }
+}
+
+/* As many columns side by side as 80 of the terminal hold, which are all but with libraries of --against. */
+static void print_table(const bj_cli_tuning *tuning, size_t context, const char *title) {
+    enum { SIDE_BY_SIDE = 8 };
+    size_t count = BJ_TUNE_PEERS + tuning->peer_count;
+    printf("\n%s, Gflop/s\n", title);
+    for (size_t first = 0; first < count; first += SIDE_BY_SIDE)
+        print_columns(tuning, context, first, first + SIDE_BY_SIDE < count ? first + SIDE_BY_SIDE : count);
 }
 
 bj_status bj_cli_print_tuning(const bj_cli_tuning *tuning, bool json, bj_error *error) {
@@ -141,8 +156,11 @@ bj_status bj_cli_print_tuning(const bj_cli_tuning *tuning, bool json, bj_error *
         return print_json(tuning, error);
     printf("%s in %s: tile %u x %u, %u steps of k, blocks kc %zu, mc %zu; verified\n", tuning->job.name,
            bj_tune_name_type(tuning->job.machine.type), model->mr, model->nr, model->kr, model->kc, model->mc);
-    for (size_t i = 0; i < model->reason_count; i++)
-        printf("  %s\n", model->reasons[i]);
+    bj_terminal_style style = bj_cli_find_style();
+    for (size_t i = 0; i < model->reason_count; i++) {
+        fputs("  ", stdout);
+        bj_report_print_wrapped(stdout, &style, BJ_INK_PLAIN, model->reasons[i], 4, 2);
+    }
     print_table(tuning, BJ_TUNE_WARM, "Warm");
     print_table(tuning, BJ_TUNE_COLD, "Cold");
     print_figure(tuning);

@@ -58,8 +58,9 @@ static void describe_command(const bj_emit_request *request, const bj_answer *an
     if (probe == NULL && request->name_probe != NULL)
         probe = request->name_probe(key);
     text[0] = '\0';
-    if (probe != NULL)
-        snprintf(text, room, "; 'blackjack run %s' measures it%s", probe, answer != NULL ? " anew" : "");
+    if (probe != NULL) /* messages have a program of their own */
+        snprintf(text, room, "; '%s%s' measures it%s", strcmp(probe, "comm") == 0 ? "blackjack-" : "blackjack run ",
+                 probe, answer != NULL ? " anew" : "");
 }
 
 void bj_emit_describe_refusal(const bj_emit_request *request, const bj_answer *answer, char *text) {

@@ -147,6 +147,14 @@ static void print_rank_order(const bj_emit_request *request, const rank_order *o
     }
 }
 
+static void print_notes(const bj_strings *notes, FILE *out) {
+    for (size_t i = 0; i < notes->count; i++) {
+        fputs("# ", out);
+        bj_emit_print_safely(out, notes->items[i], "");
+        putc('\n', out);
+    }
+}
+
 static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error *error) {
     int *cpus = NULL;
     size_t count = 0;
@@ -158,10 +166,9 @@ static bj_status emit_ranks(const bj_emit_request *request, FILE *out, bj_error 
               "# It binds a rank to the whole core of its slot, siblings included.\n"
               "# Open MPI 5 takes logical indexes only: there this holds only where hwloc numbers the cpus alike.\n",
               out);
-    for (size_t i = 0; i < request->notes->left_out.count && status == BJ_OK; i++) {
-        fputs("# ", out);
-        bj_emit_print_safely(out, request->notes->left_out.items[i], "");
-        putc('\n', out);
+    if (status == BJ_OK) {
+        print_notes(&request->notes->unsure, out);
+        print_notes(&request->notes->left_out, out);
     }
     if (by_messages && status == BJ_OK)
         print_rank_order(request, &order, out);

@@ -19,6 +19,31 @@ static const char *format_ns(double ns, char *text) {
     return text;
 }
 
+/* `text` goes on at `column`; further lines begin at `indent`. */
+static void print_filled(FILE *out, const char *text, size_t indent, size_t column) {
+    enum { COLUMNS = 80 };
+    bool fresh = true;
+    while (*(text += strspn(text, " ")) != '\0') {
+        size_t length = strcspn(text, " ");
+        if (!fresh && column + 1 + length > COLUMNS) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+            fresh = true;
+        }
+        fprintf(out, "%s%.*s", fresh ? "" : " ", (int)length, text);
+        column += length + !fresh;
+        fresh = false;
+        text += length;
+    }
+    fputc('\n', out);
+}
+
+/* "0.5%"; beyond ten times, or of nothing, the number itself says nothing more; text has room for 16. */
+static const char *format_share(double share, char *text) {
+    snprintf(text, 16, share < 9.995 ? "%.2g%%" : "> 1000%%", 100 * share);
+    return text;
+}
+
 static void print_head(FILE *out, const bj_regions_report *report) {
     const bj_regions_file *file = report->file;
     char a[16], b[16], c[16];
@@ -35,7 +60,7 @@ static void print_head(FILE *out, const bj_regions_report *report) {
 
 static void print_share(FILE *out, double share, const char *of) {
     if (isfinite(share))
-        fprintf(out, ", %.0f%% of %s", 100 * share, of);
+        fprintf(out, share < 0.00995 ? ", %.2g%% of %s" : ", %.0f%% of %s", 100 * share, of);
 }
 
 /* What a call does, of one thread; and what that is of the attainable peaks. */
@@ -72,14 +97,19 @@ static void print_work(FILE *out, const bj_regions_summary *region) {
 
 static void print_notes(FILE *out, const bj_regions_summary *region) {
     char a[16], b[16];
-    if (region->refused[0] != 0)
-        fprintf(out, "    refused: %s\n", region->refused);
+    char line[200], half[40] = "";
+    if (region->refused[0] != 0) {
+        fputs("    refused: ", out);
+        print_filled(out, region->refused, 6, strlen("    refused: "));
+    }
     if (region->skip.known && region->settled.known) {
-        fprintf(out, "    skip %s at the start; then %s a call", format_ns(region->skip.ns, a),
-                format_ns(region->settled.ns, b));
-        if (region->settled_half.known)
-            fprintf(out, " +-%.2g%%", 100 * region->settled_half.ns / region->settled.ns);
-        fprintf(out, ", stretches differ by %.3g%%\n", 100 * (region->swing - 1));
+        double share = region->settled_half.ns / region->settled.ns;
+        if (region->settled_half.known && share < 1) /* as much as all of it is no interval to tell */
+            snprintf(half, sizeof half, " +-%.2g%%", 100 * share);
+        snprintf(line, sizeof line, "skip %s at the start; then %s a call%s, stretches differ by %.3g%%",
+                 format_ns(region->skip.ns, a), format_ns(region->settled.ns, b), half, 100 * (region->swing - 1));
+        fputs("    ", out);
+        print_filled(out, line, 6, 4);
     } else {
         fprintf(out, "    skip: undetermined: %s\n", region->skip.reason);
     }
@@ -106,7 +136,7 @@ static void print_lengths(FILE *out, const bj_regions_report *report) {
             snprintf(what, sizeof what, "%.0f ticks or less", row->to_ticks);
         else
             snprintf(what, sizeof what, "%.0f to %.0f ticks", row->from_ticks, row->to_ticks);
-        fprintf(out, "  %-27s %12.0f %6.1f%%  ", what, row->calls, 100 * row->share);
+        fprintf(out, "  %-27s %12.0f %6.1f%%%s", what, row->calls, 100 * row->share, row->share >= 0.05 ? "  " : "");
         for (double at = 0.05; at <= row->share; at += 0.05)
             fputc('#', out);
         fputc('\n', out);
@@ -114,13 +144,13 @@ static void print_lengths(FILE *out, const bj_regions_report *report) {
 }
 
 void bj_regions_print(FILE *out, const bj_regions_report *report) {
-    char a[16], b[16], c[16], d[16];
+    char a[16], b[16], c[16], d[16], added[16];
     print_head(out, report);
     fprintf(out, "\n%-24s %7s %12s %9s %9s %9s\n", "region", "threads", "calls", "time", "a call", "added");
     for (size_t i = 0; i < report->count; i++) {
         const bj_regions_summary *region = &report->regions[i];
-        fprintf(out, "%-24s %7zu %12.0f %9s %9s %8.2g%%\n", region->name->name, region->threads, region->calls,
-                format_ns(region->total_ns, a), format_ns(region->mean_ns, b), 100 * region->added);
+        fprintf(out, "%-24s %7zu %12.0f %9s %9s %9s\n", region->name->name, region->threads, region->calls,
+                format_ns(region->total_ns, a), format_ns(region->mean_ns, b), format_share(region->added, added));
         fprintf(out, "    averages over periods: %s to %s\n", format_ns(region->least_ns, c),
                 format_ns(region->most_ns, d));
         print_notes(out, region);
@@ -145,21 +175,26 @@ void bj_regions_print_series(FILE *out, const bj_regions_report *report, const c
 }
 
 void bj_regions_print_losses(FILE *out, const bj_regions_loss *losses, size_t count) {
-    char a[16], b[16], c[16];
+    enum { REMARK_INDENT = 25 };
+    char a[16], b[16], c[16], remark[300];
     fprintf(out, "\nWhat regions lose between the first file (least density) and the second (full)\n");
     fprintf(out, "%-24s %9s %9s %7s %9s\n", "region", "first", "second", "ratio", "lost");
     for (size_t i = 0; i < count; i++) {
         const bj_regions_loss *loss = &losses[i];
         const char *name = loss->least != NULL ? loss->least->name->name : loss->full->name->name;
         if (!loss->ranked) {
-            fprintf(out, "%-24s not ranked: %s\n", name, loss->remark);
+            fprintf(out, "%-24s ", name);
+            snprintf(remark, sizeof remark, "not ranked: %s", loss->remark);
+            print_filled(out, remark, REMARK_INDENT, (strlen(name) > 24 ? strlen(name) : 24) + 1);
             continue;
         }
-        fprintf(out, "%-24s %9s %9s %7.3f %9s  %s", name, format_ns(loss->least_ns, a), format_ns(loss->full_ns, b),
-                loss->ratio, format_ns(loss->lost_ns, c), loss->remark);
+        int column = fprintf(out, "%-24s %9s %9s %7.3f %9s  ", name, format_ns(loss->least_ns, a),
+                             format_ns(loss->full_ns, b), loss->ratio, format_ns(loss->lost_ns, c));
+        snprintf(remark, sizeof remark, "%s", loss->remark);
         if (loss->ratio_high > 0)
-            fprintf(out, " (%.3f..%.3f)", loss->ratio_low, loss->ratio_high);
-        fputc('\n', out);
+            snprintf(remark + strlen(remark), sizeof remark - strlen(remark), " (%.3f..%.3f)", loss->ratio_low,
+                     loss->ratio_high);
+        print_filled(out, remark, REMARK_INDENT, column > 0 ? (size_t)column : 0);
     }
     fprintf(out, "Intervals are of what changed within each run; runs may differ by more.\n");
 }

@@ -140,15 +140,13 @@ static void print_verdict(FILE *out, const bj_comparison *comparison, const bj_t
     char line[240];
     if (comparison->other_machine) {
         snprintf(line, sizeof line, "these are different machines: %s", comparison->summary);
-        bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
-        putc('\n', out);
+        bj_report_print_wrapped(out, style, BJ_INK_STRONG, line, INDENT, 0);
     }
     if (comparison->certain_count == 0)
         snprintf(line, sizeof line, "same: no difference beyond run-to-run noise (%zu values)", comparison->compared);
     else
         format_verdict(comparison, line, sizeof line);
-    bj_report_print_text(out, style, BJ_INK_STRONG, line, 0);
-    putc('\n', out);
+    bj_report_print_wrapped(out, style, BJ_INK_STRONG, line, INDENT, 0);
     if (comparison->a.profile_count > 1 || comparison->b.profile_count > 1)
         fprintf(out, "medians of %zu and %zu profiles\n", comparison->a.profile_count, comparison->b.profile_count);
 }

@@ -58,6 +58,19 @@ void bj_report_format_groups(const bj_cpu_groups *groups, char *text, size_t roo
     }
 }
 
+void bj_report_format_kind(const bj_cpu_kinds *kinds, size_t kind, char *text, size_t room) {
+    char clock[48] = "", size[48] = "";
+    bool has_clock = !isnan(kinds->clock_ghz[kind]), has_size = !isnan(kinds->l1_bytes[kind]);
+    if (has_clock)
+        bj_report_format_quantity(kinds->clock_ghz[kind], "GHz", clock);
+    if (has_size)
+        bj_report_format_quantity(kinds->l1_bytes[kind], "bytes", size);
+    size_t behind = strlen(clock) + strlen(size) + sizeof ", L1 ";
+    bj_report_format_cpus(&kinds->cpus.items[kind], ",", text, room - behind);
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s%s%s%s", has_clock ? ": " : "", clock, has_size ? ", L1 " : "", size);
+}
+
 bool bj_report_is_sharing(const char *key) {
     size_t length = strlen(key);
     bool is_level = strncmp(key, "cache.", 6) == 0 && length > 8 && strcmp(key + length - 8, ".sharing") == 0;
@@ -219,11 +232,33 @@ bool bj_report_sum_up(const bj_answer *answer, char *text, size_t room) {
     return bj_report_is_matrix(answer->key) && sum_up_matrix(answer, text, room);
 }
 
+/* "0-7: 5.2 GHz, L1 48 KiB; 8-15: 3.9 GHz, L1 32 KiB" */
+static void list_kinds(const bj_answer *answer, char *text, size_t room) {
+    enum { KIND_ROOM = 128 };
+    bj_cpu_kinds kinds;
+    size_t used = 0;
+    text[0] = '\0';
+    if (bj_profile_read_cpu_kinds(answer->key, answer->structured, &kinds, NULL) != BJ_OK)
+        return;
+    for (size_t i = 0; i < kinds.cpus.count; i++) {
+        char kind[KIND_ROOM];
+        bj_report_format_kind(&kinds, i, kind, sizeof kind);
+        if (used + strlen(kind) + sizeof "; ; ..." > room) {
+            snprintf(text + used, room - used, "; ...");
+            break;
+        }
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i > 0 ? "; " : "", kind);
+    }
+    bj_profile_free_cpu_kinds(&kinds);
+}
+
 bool bj_report_describe(const bj_answer *answer, char *text, size_t room) {
     char list[160] = "";
     bj_cpu_groups groups;
     if (!bj_report_sum_up(answer, text, room))
         return false;
+    if (strcmp(answer->key, "cpu.kinds") == 0)
+        list_kinds(answer, list, sizeof list);
     if (bj_report_is_sharing(answer->key) &&
         bj_profile_read_cpu_groups(answer->key, answer->structured, &groups, NULL) == BJ_OK) {
         bj_report_format_groups(&groups, list, sizeof list);

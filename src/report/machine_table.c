@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "data/number.h"
+#include "report/cpu_text.h"
 #include "report/terminal_text.h"
 
-enum { GAP = 2, CELL_ROOM = 96 };
+/* What a structured answer is in short; with most keys it fits beside them in 80 columns. */
+enum { GAP = 2, CELL_ROOM = 96, SUMMARY_MOST = 40 };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
@@ -68,10 +70,12 @@ static void format_cell(const bj_answer *answer, char text[CELL_ROOM]) {
         text[0] = '\0';
     else if (!bj_data_has_value(answer))
         snprintf(text, CELL_ROOM, "%s", answer->status == BJ_ANSWER_UNSUPPORTED ? "-" : "x");
-    else if (answer->structured != NULL)
-        snprintf(text, CELL_ROOM, "%.60s%s%s", answer->structured, strlen(answer->structured) > 60 ? "..." : "",
-                 mark(answer));
-    else {
+    else if (answer->structured != NULL) {
+        char summary[SUMMARY_MOST + 1] = "";
+        if (!bj_report_sum_up(answer, summary, sizeof summary))
+            snprintf(summary, sizeof summary, "%s", answer->structured);
+        snprintf(text, CELL_ROOM, "%s%s", summary, mark(answer));
+    } else {
         bj_report_format_quantity(answer->value, answer->unit, quantity);
         snprintf(text, CELL_ROOM, "%s%s", quantity, mark(answer));
     }

@@ -84,6 +84,13 @@ static void print_remark(FILE *out, const bj_terminal_style *style, const char *
     bj_report_print_wrapped(out, style, BJ_INK_DOUBTFUL, remark, REMARK_INDENT, REMARK_INDENT);
 }
 
+size_t bj_report_measure_table(const bj_table *table) {
+    size_t shown = table->column_count - table->columns[table->column_count - 1].remark, width = 0;
+    for (size_t i = 0; i < shown; i++)
+        width += measure_column(table, i) + (i > 0 ? GAP : 0);
+    return width;
+}
+
 static bj_status print_text(FILE *out, const bj_table *table, const bj_terminal_style *style, bj_error *error) {
     size_t *widths = calloc(table->column_count, sizeof *widths);
     if (widths == NULL)

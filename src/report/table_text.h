@@ -29,6 +29,8 @@ typedef struct {
 
 /* The next cell. Control characters become '?': a profile may come from anywhere. */
 void bj_report_add_cell(bj_table *table, const char *format, ...) BJ_PRINTF(2, 3);
+/* The columns of a terminal that the rows take, remarks aside. */
+size_t bj_report_measure_table(const bj_table *table);
 /* Writes all rows below their titles. Write errors are the caller's to find on `out`; `style` is of the terminal, and
  * may be NULL for the other formats. */
 bj_status bj_report_write_table(FILE *out, const bj_table *table, bj_table_format format,

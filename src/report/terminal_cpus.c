@@ -78,14 +78,9 @@ static void print_kinds(const details *details) {
     if (bj_profile_read_cpu_kinds(details->answer->key, details->answer->structured, &kinds, NULL) != BJ_OK)
         return;
     for (size_t i = 0; i < kinds.cpus.count; i++) {
-        char cpus[LIST_ROOM], clock[48] = "", size[48] = "";
-        bool has_clock = !isnan(kinds.clock_ghz[i]), has_size = !isnan(kinds.l1_bytes[i]);
-        bj_report_format_cpus(&kinds.cpus.items[i], ",", cpus, sizeof cpus);
-        if (has_clock)
-            bj_report_format_quantity(kinds.clock_ghz[i], "GHz", clock);
-        if (has_size)
-            bj_report_format_quantity(kinds.l1_bytes[i], "bytes", size);
-        print_line(details, 0, "%s%s%s%s%s", cpus, has_clock ? ": " : "", clock, has_size ? ", L1 " : "", size);
+        char kind[LIST_ROOM];
+        bj_report_format_kind(&kinds, i, kind, sizeof kind);
+        print_line(details, 0, "%s", kind);
     }
     bj_profile_free_cpu_kinds(&kinds);
 }

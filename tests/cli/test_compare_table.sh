@@ -37,6 +37,12 @@ grep '^key ' out | tr -s ' ' '\n' | grep -c -x first >count
 [ "$(cat count)" -eq 7 ] || complain "$(cat count) columns of 7"
 head -n 1 out | grep -q packed || complain "the name of a compressed profile"
 
+# What is no number is said in short, in the room of a terminal.
+expect 0 compare --table other.json first.json --keys 'topology.*,cache.*.sharing,memory.contention'
+grep -q '[{"]' out && complain "JSON in a cell"
+grep -q -E '^topology\.tree +[0-9]+ cpus, ' out || complain "a tree in short"
+[ "$(awk '{ if (length($0) > 80) print }' out | wc -l)" -eq 0 ] || complain "a structured answer is wider than 80 columns"
+
 # A file's name is a title, and safe for a terminal.
 odd=$(printf 'odd\033[31m.json')
 cp first.json "$odd"

@@ -64,7 +64,7 @@ for mark in hostzeta alicia corp node17 cluster /home example 192.168; do
     grep -n -i -F "$mark" given.json >out && complain "'$mark' survives"
 done
 valid given.json
-for what in "the time of day" "8 arguments" "the processor's name" "warnings" "answers that this version does not know" "names inside of answers" \
+for what in "the time of day" "8 arguments" "the processor's name" "1 warning of the run" "answers that this version does not know" "names inside of answers" \
     "reasons" "1 curves" "compiler that --cc named" "nothing was sent" "given.json"; do
     case $what in "8 arguments") what="arguments of the run" ;; "1 curves") what="curves with all samples" ;; esac
     err_has "$what"
@@ -115,6 +115,7 @@ expect 0 contribute planted.json -o again.json -q
 cmp -s given.json again.json || complain "not the same file twice"
 expect 0 contribute given.json
 cmp -s given.json out || complain "stripping again changes something"
+grep -q 'removed' err && complain "what was not there is said to be removed"
 BLACKJACK_PROFILE=$profile "$blackjack" contribute -q >out 2>err || complain "the default profile"
 cmp -s clean.json out || complain "the default profile gives something else"
 

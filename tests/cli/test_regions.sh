@@ -28,6 +28,8 @@ out_has "skip 0 ns at the start; then 5 us a call"
 out_has "0.4 Gflop/s a thread"
 out_has "2000 to 10000 ticks                 4000  100.0%"
 expect 0 regions short.json
+awk '{ if (length($0) > 80) print }' out | grep -q . && complain "a line is wider than 80 columns"
+tr -s ' \n' ' ' <out >whole && mv whole out
 out_has "refused: a call takes 300 ns, and begin and end add 50 ns: more than 10% of it"
 expect 0 regions least.json full.json
 out_has "1.300      6 ms  slower"

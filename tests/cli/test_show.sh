@@ -113,7 +113,7 @@ sed 's/"machine": "sim:zen3"/"machine": "sim:zen3", "interrupted": true/; s/"arg
     ops.json >cut.json
 expect 0 show cut.json
 tr -s ' \n' ' ' <out >whole && mv whole out
-out_has "interrupted: page, tlb not measured (blackjack run --resume -o cut.json goes on)"
+out_has "interrupted: page, tlb not measured (blackjack run --resume --machine sim:zen3 -o cut.json goes on)"
 
 printf '{"format": "blackjack-profile/1", "characteristics": {}}' >bare.json
 expect 0 show bare.json

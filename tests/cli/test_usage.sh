@@ -29,6 +29,13 @@ for command in $(sed -n 's/^  \([a-z][a-z]*\)  *[A-Z].*/\1/p' help.txt) run list
     cmp -s out help.command || complain "$command --help differs from help $command"
 done
 
+# What may not stand together is not in one form.
+expect 0 help compare
+[ "$(grep -c -E '^(usage:|      ) blackjack compare ' out)" -eq 3 ] || complain "compare has three forms"
+expect 0 help emit
+[ "$(sed -n '/^FORMAT is/,/^Without/p' out | grep -o -E '^  [a-z][a-z-]*  +' | awk '{ print length($0) }' | sort -u | wc -l)" -eq 1 ] ||
+    complain "the meanings of formats do not begin in one column"
+
 expect 2 runn
 one_line_error
 err_has "did you mean 'run'?"

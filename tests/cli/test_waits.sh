@@ -24,6 +24,18 @@ for file in /proc/kmsg /dev/kmsg; do
     [ $status -le 3 ] || complain "show $file: exit status $status"
 done
 
+# Named pipes that nobody feeds, also where others than we would open them: the loader, a compiler, make.
+mkfifo pipe.so pipe.c
+cp "$here/profile.json" p.json
+for command in "time ./pipe.so:f --profile p.json" "time pipe.c:f --profile p.json" "tune gemm pipe.c --cc false" \
+    "diagnose --machine sim:$machine --profile p.json --load pipe.c" "verify pipe.c" "regions pipe.c" "contribute pipe.c" \
+    "compare --table pipe.c p.json" "report pipe.c -o page.html"; do
+    # shellcheck disable=SC2086 # words
+    timeout -k 1 5 "$blackjack" $command >out 2>err
+    status=$?
+    [ $status -eq 2 ] || complain "$command: exit status $status"
+done
+
 # Within a second of the signal, wherever the run is.
 "$blackjack" run -q --effort thorough -o stop.json >out 2>err &
 child=$!

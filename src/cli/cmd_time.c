@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -59,9 +60,12 @@ static bj_status build_kernels(bj_time_request *request, const char *folder, bj_
     bj_status status = BJ_OK;
     for (size_t k = 0; k < request->kernel_count && status == BJ_OK; k++) {
         bj_time_kernel *kernel = &request->kernels[k];
+        struct stat about;
         build.number = (unsigned)k;
-        if (access(kernel->file, R_OK) != 0)
+        if (access(kernel->file, R_OK) != 0 || stat(kernel->file, &about) != 0)
             status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: no such file, or not to be read", kernel->file);
+        else if (!S_ISREG(about.st_mode)) /* compiler and loader might wait at its other end for ever */
+            status = bj_base_set_error(error, BJ_ERR_INPUT, "%.200s: is no regular file", kernel->file);
         else if (kernel->is_source)
             status = bj_timer_build_kernel(&build, kernel->file, kernel->symbol, &kernel->library, error);
         else if ((kernel->library = strdup(kernel->file)) == NULL)

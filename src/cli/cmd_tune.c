@@ -221,8 +221,9 @@ static void say_step(void *context, const char *what) {
         bj_cli_complain("%s", what);
 }
 
+/* `written` is the caller's to close. */
 static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, bj_tune_type type, const char *folder,
-                      bj_error *error) {
+                      bj_tune_folder *written, bj_error *error) {
     const char *against[BJ_TUNE_PEERS_MAX], *out = bj_cli_find_value(arguments, "output");
     bj_tune_target target;
     bj_tune_objects objects;
@@ -237,7 +238,7 @@ static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, 
         }
     s.measuring.against = against;
     if (out != NULL)
-        BJ_TRY(bj_tune_check_folder(out, &tuning->job, bj_cli_is_given(arguments, "force"), error));
+        BJ_TRY(bj_tune_open_folder(out, &tuning->job, bj_cli_is_given(arguments, "force"), written, error));
     BJ_TRY(bj_tune_ask_target(&build, &target, error));
     BJ_TRY(read_profile(arguments->operand_count > 1 ? arguments->operands[1] : NULL, tuning, type, &target,
                         &s.measuring.caches, error));
@@ -251,12 +252,13 @@ static bj_status tune(const bj_cli_arguments *arguments, bj_cli_tuning *tuning, 
     }
     BJ_TRY(measure(&s, error));
     /* Only what was verified is handed out. */
-    return out != NULL ? bj_tune_write_folder(out, &tuning->job, tuning->compiler, error) : BJ_OK;
+    return out != NULL ? bj_tune_write_folder(written, &tuning->job, tuning->compiler, error) : BJ_OK;
 }
 
 static int run(const bj_cli_arguments *arguments) {
     bj_error error;
     char *folder = NULL;
+    bj_tune_folder written = {{NULL}};
     bj_tune_type type = BJ_TUNE_DOUBLE;
     bj_cli_tuning *tuning = calloc(1, sizeof *tuning);
     bj_status status = tuning != NULL ? read_request(arguments, tuning, &type, &error)
@@ -266,7 +268,8 @@ static int run(const bj_cli_arguments *arguments) {
     if (status == BJ_OK) {
         bj_cli_catch_signals();
         bj_cli_end_soon("blackjack: interrupted\n");
-        status = tune(arguments, tuning, type, folder, &error);
+        status = tune(arguments, tuning, type, folder, &written, &error);
+        bj_tune_close_folder(&written);
         bj_platform_remove_folder(folder);
         bj_cli_release_signals();
     }

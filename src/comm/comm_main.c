@@ -18,6 +18,7 @@
 #include "comm/comm_machine.h"
 #include "comm/comm_merge.h"
 #include "comm/comm_nodes.h"
+#include "platform/clock.h"
 #include "profile/places.h"
 #include "runner/former.h"
 #include "runner/header.h"
@@ -236,9 +237,13 @@ static int run_ranks(session *session) {
     const char *folder = bj_cli_find_value(session->arguments, "profiles");
     int result = BJ_EXIT_OK;
     session->uses_mpi = true;
+    /* Of each host: nobody else knows its clock. */
+    bj_status status = bj_platform_check_clock(&error);
+    if (status != BJ_OK)
+        return bj_cli_fail(status, &error);
     if (!bj_comm_keep(word_count, all_words, bj_cli_stop_flag(), &result))
         return result;
-    bj_status status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
+    status = bj_comm_open(&word_count, &all_words, bj_cli_stop_flag(), &is_first, &session->machine, &error);
     if (status == BJ_ERR_USAGE && !is_first_rank()) /* of all ranks alike: one says it */
         return bj_cli_exit_status(status);
     if (status != BJ_OK)

@@ -54,8 +54,10 @@ bj_lib_result bj_lib_place_threads(const bj_lib_profile *profile, size_t count, 
     bj_status status =
         bj_profile_place_by_answers(&profile->whole, tree, how == BJ_LIB_PLACE_NEAR ? BJ_ORDER_NEAR : BJ_ORDER_SPREAD,
                                     count, is_sure, NULL, &placed, &(size_t){0}, &trouble);
-    if (bj_base_take_no_memory())
+    if (bj_base_take_no_memory()) {
+        free(placed); /* NULL where placing failed */
         return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "no memory to read topology.tree");
+    }
     if (status == BJ_ERR_INPUT)
         return place_in_order(profile, count, cpus, trouble.text, error);
     if (status != BJ_OK)

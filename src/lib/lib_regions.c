@@ -301,7 +301,8 @@ static void open_arena(void) {
     for (unsigned long reads = 0; bj_lib_read_clock() - made->start_ns < 200000 && reads < 10000000; reads++)
         continue;
     uint64_t ns = bj_lib_read_clock() - made->start_ns, ticks = BJ_LIB_READ_COUNTER() - made->start_ticks;
-    made->period_ticks = (uint64_t)((double)ticks * REGION_PERIOD_NS / (double)ns);
+    /* A clock that stands still tells no rate: as if a tick were a nanosecond. */
+    made->period_ticks = ns > 0 ? (uint64_t)((double)ticks * REGION_PERIOD_NS / (double)ns) : REGION_PERIOD_NS;
     arena = made;
     pthread_atfork(note_open_regions, NULL, follow_fork);
     atexit(write_at_exit);
@@ -324,8 +325,9 @@ static bool is_name(const char *name) {
 
 /* Two threads that name a region at once may give it two numbers; the file has it once. */
 bj_lib_region bj_lib_name_region(const char *name) {
+    BJ_INSIDE_BE_GUEST();
     bj_region_arena *here = bj_inside_open_regions();
-    if (here == NULL || !is_name(name))
+    if (here == NULL || name == NULL || !is_name(name))
         return BJ_LIB_REGIONS_MOST;
     unsigned count = BJ_LIB_LOAD(here->names);
     for (unsigned i = 0; i < count && i < BJ_LIB_REGIONS_MOST; i++)
@@ -359,6 +361,9 @@ void bj_lib_declare_loads(bj_lib_region region, double loads) {
 }
 
 bj_lib_result bj_lib_write_regions(const char *path, bj_lib_error *error) {
+    BJ_INSIDE_BE_GUEST();
+    if (path == NULL)
+        return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a path is needed");
     bj_region_arena *here = bj_inside_open_regions();
     size_t length;
     char *text = here != NULL ? bj_inside_regions_to_json(here, &length) : NULL;

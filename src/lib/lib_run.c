@@ -65,6 +65,9 @@ static bj_lib_result read_options(const bj_lib_run_options *given, bj_lib_run_op
     }
     if (options->probe_count > 0 && options->probes == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "probe_count without probes");
+    for (size_t i = 0; i < options->probe_count; i++)
+        if (options->probes[i] == NULL)
+            return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "the name of probe %zu is missing", i);
     if (!(options->budget_s >= 0)) /* also when it is not a number */
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "budget_s must be 0 (no limit) or more");
     return BJ_LIB_OK;

@@ -58,6 +58,13 @@ static bj_status open_timer(const bj_lib_timer_options *options, bj_lib_timer *t
     return bj_timer_open_bench(&bench, &timer->bench, error);
 }
 
+/* Before each timing, too: the timer may have been opened by a thread with a larger stack. */
+static bj_lib_result check_stack(bj_lib_error *error) {
+    if (bj_inside_has_stack(BJ_INSIDE_STACK_BYTES))
+        return BJ_LIB_OK;
+    return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "the stack of this thread is too small to measure in");
+}
+
 bj_lib_result bj_lib_open_timer(const bj_lib_timer_options *given, bj_lib_timer **timer, bj_lib_error *error) {
     BJ_INSIDE_BE_GUEST();
     bj_lib_timer_options options;
@@ -65,8 +72,9 @@ bj_lib_result bj_lib_open_timer(const bj_lib_timer_options *given, bj_lib_timer 
     if (timer == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "no place for the timer");
     *timer = NULL;
-    if (!bj_inside_has_stack(BJ_INSIDE_STACK_BYTES))
-        return bj_inside_fail(error, BJ_LIB_ERR_SYSTEM, "the stack of this thread is too small to measure in");
+    bj_lib_result result = check_stack(error);
+    if (result != BJ_LIB_OK)
+        return result;
     memset(&options, 0, sizeof options);
     if (!copy_options(&options, sizeof options, given))
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "struct_size must be sizeof(bj_lib_timer_options)");
@@ -169,6 +177,9 @@ bj_lib_result bj_lib_time_kernel(bj_lib_timer *timer, bj_lib_kernel *kernel, con
     bj_error trouble = {""};
     if (timer == NULL || !is_timing_known(timing) || kernel == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, a kernel, and struct_size of the timing, must be set");
+    bj_lib_result result = check_stack(error);
+    if (result != BJ_LIB_OK)
+        return result;
     bj_status status = read_request(options, operands, &request, &trouble);
     if (status == BJ_OK) {
         request.kernels[0] = kernel;
@@ -190,6 +201,9 @@ bj_lib_result bj_lib_time_pair(bj_lib_timer *timer, bj_lib_kernel *first, bj_lib
     bj_error trouble = {""};
     if (timer == NULL || first == NULL || second == NULL || ratio == NULL || low == NULL || high == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, two kernels and places for the results are needed");
+    bj_lib_result result = check_stack(error);
+    if (result != BJ_LIB_OK)
+        return result;
     bj_status status = read_request(options, operands, &request, &trouble);
     if (status == BJ_OK) {
         request.kernels[0] = first;
@@ -216,6 +230,12 @@ bj_lib_result bj_lib_tune_kernel(bj_lib_timer *timer, bj_lib_kernel *const *cand
     bj_error trouble = {""};
     if (timer == NULL || candidates == NULL || best == NULL)
         return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "a timer, candidates and a place for the best are needed");
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i] == NULL)
+            return bj_inside_fail(error, BJ_LIB_ERR_USAGE, "candidate %zu is none", i);
+    bj_lib_result result = check_stack(error);
+    if (result != BJ_LIB_OK)
+        return result;
     bj_tune_seen *both = calloc(count + 1, sizeof *both);
     bj_status status = both != NULL
                            ? read_request(options, operands, &request.timing, &trouble)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text.h"
 
@@ -26,6 +27,10 @@ bj_status bj_platform_load_function(const char *path, const char *symbol, bj_any
     char file[PATH_MAX];
     /* Without a slash the system's folders would be searched. */
     snprintf(file, sizeof file, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    /* The loader would wait at a named pipe or some devices for ever. */
+    struct stat about;
+    if (stat(file, &about) == 0 && !S_ISREG(about.st_mode))
+        return bj_base_set_error(error, BJ_ERR_INPUT, "cannot be loaded: is no regular file");
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         char why[200];

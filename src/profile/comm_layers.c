@@ -140,11 +140,16 @@ bj_status bj_profile_read_comm_ranks(const char *json, bj_rank_places *ranks, bj
     return status;
 }
 
-/* y at x by straight lines; NaN: there are no points. */
+/* y at x by straight lines; NaN: there are no points. Before the first point it is that one's, and beyond the last a
+ * line that falls, by a disturbance or by somebody's hand, does not go on: it would end below zero. */
 static double interpolate(const bj_comm_series *series, double x) {
-    size_t to = 1;
-    if (series->count < 2)
-        return series->count == 1 ? series->y[0] : NAN;
+    size_t to = 1, last = series->count - 1;
+    if (series->count == 0)
+        return NAN;
+    if (x <= series->x[0] || series->count == 1)
+        return series->y[0];
+    if (x > series->x[last] && series->y[last] < series->y[last - 1])
+        return series->y[last];
     while (to + 1 < series->count && series->x[to] < x)
         to++;
     double from_x = series->x[to - 1], from_y = series->y[to - 1];

@@ -54,8 +54,8 @@ typedef struct {
     double error; /* share of it that it may be off: of the fitted lines, and between two pairs of the layer */
 } bj_comm_estimate;
 
-/* Between measured sizes and numbers of pairs straight lines are taken; beyond the last, the last line goes on. us is
- * NaN where the layer has no curve. */
+/* Between measured sizes and numbers of pairs straight lines are taken; beyond the last, the last line goes on unless
+ * it falls. us is NaN where the layer has no curve. */
 bj_comm_estimate bj_profile_estimate_in_layer(const bj_comm_layer *layer, double bytes, double at_once);
 /* The same from the answer's text; `layer` counts from 0. BJ_ERR_INPUT: it has no such layer, or none with a curve. */
 bj_status bj_profile_estimate_message(const char *json, size_t layer, double bytes, double at_once,

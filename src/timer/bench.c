@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "kernels/kernels.h"
 #include "kernels/timed_calls.h"
+#include "platform/clock.h"
 #include "platform/cpu.h"
 #include "platform/limits.h"
 #include "stats/quantile.h"
@@ -239,8 +240,9 @@ static bj_status get_ready(bj_timer_bench *bench, bj_timer_clock clock, bj_error
 }
 
 bj_status bj_timer_open_bench(const bj_timer_bench_options *options, bj_timer_bench **opened, bj_error *error) {
-    bj_timer_bench *bench = calloc(1, sizeof *bench);
     *opened = NULL;
+    BJ_TRY(bj_platform_check_clock(error));
+    bj_timer_bench *bench = calloc(1, sizeof *bench);
     if (bench == NULL || (bench->pattern = malloc(2 * BJ_PATTERN_BYTES)) == NULL) {
         free(bench);
         return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for the timer");

@@ -92,9 +92,11 @@ static bool is_name(const char *symbol) {
 }
 
 static bj_status build(const compiling *c, const char *source, const char *symbol, char *library, bj_error *error) {
-    char include[PATH_MAX];
+    char include[PATH_MAX], path[PATH_MAX];
     snprintf(include, sizeof include, "-I%s", c->build->include != NULL ? c->build->include : c->build->folder);
-    char *more[] = {"-fPIC", "-shared", include, (char *)source, "-o", library, "-lm", NULL};
+    /* A file, also where its name begins like an option. */
+    snprintf(path, sizeof path, "%s%s", source[0] == '-' ? "./" : "", source);
+    char *more[] = {"-fPIC", "-shared", include, path, "-o", library, "-lm", NULL};
     bj_process process;
     if (!is_name(symbol))
         return bj_base_set_error(error, BJ_ERR_USAGE, "'%.40s' is no name of a C function", symbol);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/output.h"
 #include "base/text_stream.h"
 
@@ -154,9 +154,9 @@ static void write_makefile(FILE *out, const bj_tune_job *job, const char *compil
 
 typedef enum { FILE_GENERAL, FILE_FIXED, FILE_HEADER, FILE_CHECK, FILE_MAKE } file_kind;
 
-static bj_status write_one(const char *folder, const char *file, file_kind kind, const bj_tune_job *job,
-                           const char *compiler, bj_error *error) {
-    char path[PATH_MAX], *text = NULL;
+static bj_status write_one(bj_output *output, file_kind kind, const bj_tune_job *job, const char *compiler,
+                           bj_error *error) {
+    char *text = NULL;
     size_t length = 0;
     bj_text_stream stream;
     BJ_TRY(bj_base_open_text_stream(&stream, error));
@@ -171,18 +171,15 @@ static bj_status write_one(const char *folder, const char *file, file_kind kind,
         write_check_file(out, job);
     else
         write_makefile(out, job, compiler);
-    snprintf(path, sizeof path, "%s/%s", folder, file);
     bj_status status = bj_base_close_text_stream(&stream, &text, &length, error);
     if (status == BJ_OK)
-        status = bj_base_write_file_atomically(path, text, length, error);
+        status = bj_base_write_output(output, text, length, error);
     free(text);
     return status;
 }
 
-enum { FILES = 5 };
-
 /* In the order of file_kind. */
-static void name_files(const bj_tune_job *job, char names[FILES][BJ_TUNE_NAME_ROOM]) {
+static void name_files(const bj_tune_job *job, char names[BJ_TUNE_FILES][BJ_TUNE_NAME_ROOM]) {
     snprintf(names[FILE_GENERAL], BJ_TUNE_NAME_ROOM, "%.15s.c", job->name);
     snprintf(names[FILE_FIXED], BJ_TUNE_NAME_ROOM, "%.15s_fixed.c", job->name);
     snprintf(names[FILE_HEADER], BJ_TUNE_NAME_ROOM, "%.15s.h", job->name);
@@ -190,42 +187,47 @@ static void name_files(const bj_tune_job *job, char names[FILES][BJ_TUNE_NAME_RO
     snprintf(names[FILE_MAKE], BJ_TUNE_NAME_ROOM, "Makefile");
 }
 
-static bj_status make_folder(const char *folder, bj_error *error) {
+/* By its first words; it may be anything that somebody has put there. */
+static bj_status ask_whose(const char *makefile, bool *ours, bj_error *error) {
+    enum { MAKEFILE_MOST = 1 << 16 };
+    char *text = NULL;
+    bj_status status = bj_base_read_file(makefile, MAKEFILE_MOST, &text, NULL, error);
+    *ours = status == BJ_OK && strncmp(text, MAKE_HEAD, sizeof MAKE_HEAD - 1) == 0;
+    free(text);
+    return status == BJ_ERR_RESOURCE ? status : BJ_OK;
+}
+
+bj_status bj_tune_open_folder(const char *folder, const bj_tune_job *job, bool replace, bj_tune_folder *opened,
+                              bj_error *error) {
+    /* Room for what is written, so that a full disk is known before anything is timed. */
+    enum { TRIAL_BYTES = 1 << 16 };
+    char names[BJ_TUNE_FILES][BJ_TUNE_NAME_ROOM], path[PATH_MAX];
+    *opened = (bj_tune_folder){{NULL}};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return bj_base_set_error(error, BJ_ERR_IO, "%.200s: %s", folder, strerror(errno));
-    return BJ_OK;
-}
-
-static bool is_ours(const char *makefile) {
-    char head[sizeof MAKE_HEAD] = "";
-    FILE *file = fopen(makefile, "re");
-    size_t got = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    return got == sizeof head - 1 && strcmp(head, MAKE_HEAD) == 0;
-}
-
-bj_status bj_tune_check_folder(const char *folder, const bj_tune_job *job, bool replace, bj_error *error) {
-    char names[FILES][BJ_TUNE_NAME_ROOM], path[PATH_MAX];
-    BJ_TRY(make_folder(folder, error));
-    if (access(folder, W_OK | X_OK) != 0)
-        return bj_base_set_error(error, BJ_ERR_PERMISSION, "%.200s: %s", folder, strerror(errno));
     name_files(job, names);
     snprintf(path, sizeof path, "%s/%s", folder, names[FILE_MAKE]);
-    bool may = replace || is_ours(path);
-    for (size_t i = 0; i < FILES && !may; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (access(path, F_OK) == 0)
-            return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: exists already; --force replaces it", path);
+    bool ours = false;
+    BJ_TRY(ask_whose(path, &ours, error));
+    bj_output_rules rules = {.replace = replace || ours, .otherwise = "--force replaces it"};
+    for (size_t i = 0; i < BJ_TUNE_FILES; i++) {
+        rules.trial_bytes = i == 0 ? TRIAL_BYTES : 0;
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path)
+            return bj_base_set_error(error, BJ_ERR_USAGE, "%.200s: a path that is too long", folder);
+        BJ_TRY(bj_base_open_output(path, &rules, &opened->files[i], error));
     }
     return BJ_OK;
 }
 
-bj_status bj_tune_write_folder(const char *folder, const bj_tune_job *job, const char *compiler, bj_error *error) {
-    char names[FILES][BJ_TUNE_NAME_ROOM];
-    BJ_TRY(make_folder(folder, error));
-    name_files(job, names);
-    for (size_t i = 0; i < FILES; i++)
-        BJ_TRY(write_one(folder, names[i], (file_kind)i, job, compiler, error));
+bj_status bj_tune_write_folder(const bj_tune_folder *opened, const bj_tune_job *job, const char *compiler,
+                               bj_error *error) {
+    for (size_t i = 0; i < BJ_TUNE_FILES; i++)
+        BJ_TRY(write_one(opened->files[i], (file_kind)i, job, compiler, error));
     return BJ_OK;
+}
+
+void bj_tune_close_folder(bj_tune_folder *opened) {
+    for (size_t i = 0; i < BJ_TUNE_FILES; i++)
+        bj_base_close_output(opened->files[i]);
+    *opened = (bj_tune_folder){{NULL}};
 }

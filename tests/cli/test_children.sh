@@ -50,6 +50,10 @@ if has cc && [ -z "${BJ_SANITIZERS:-}${BJ_EMULATED:-}" ]; then
     grep -q 'unrecognized\|unknown' err && complain "TMPDIR=-dash was taken for an option"
     [ $status -le 1 ] || complain "TMPDIR=-dash: exit status $status"
     [ -z "$(ls -- -dash)" ] || complain "something was left in -dash"
+    cp f.c ./-f.c
+    "$blackjack" time -q --n 10 --profile "$here/profile.json" -- -f.c:f >out 2>err
+    status=$?
+    [ $status -le 1 ] || complain "a source whose name begins like an option: exit status $status"
 fi
 
 # Text that turns its direction is shown as what it is, and CMake gets no variables to fill in.

@@ -85,6 +85,10 @@ sweep 0 - curve whole.json cache.walk
 sweep 2000 - compare small.json p.json
 sweep 0 - compare whole.json m.json
 sweep 2000 - compare m.json p.json --json
+sweep 2000 - compare --table small.json p.json m.json
+sweep 300 - compare --table small.json p.json --keys 'cache.*' --format csv
+sweep 1000 out.json contribute p.json -o out.json
+sweep 0 - contribute m.json
 # What messages cost: its layers are read by several commands.
 comm=$(dirname "$blackjack")/blackjack-comm
 ranks="--machine sim:$source_dir/machines/dunnington.json --effort quick --quiet"
@@ -103,7 +107,7 @@ sweep 2000 page.html report small.json -o page.html -q
 sweep 0 page.html report whole.json m.json -o page.html -q
 sweep 300 again.json reanalyze small.json -o again.json
 sweep 0 again.json reanalyze whole.json -o again.json
-for format in c-header cmake sh json gcc-params blis hwloc-xml omp-places rankfile; do
+for format in c-header cmake sh json gcc-params blis hwloc-xml omp-places rankfile openmetrics; do
     sweep 300 out.txt emit $format m.json -o out.txt
 done
 sweep 0 out.txt emit hwloc-xml whole.json -o out.txt

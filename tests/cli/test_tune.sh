@@ -62,6 +62,18 @@ expect 2 tune gemm p.json -o mine --cc "cc -O2" --sizes 5 --quiet
 err_has "mine/Makefile: exists already; --force replaces it"
 grep -q 'echo mine' mine/Makefile || complain "tune wrote over a Makefile of somebody else"
 
+# Nor does it matter when they come: here while the compiler runs.
+printf '#!/bin/sh\necho theirs >late/check.c\nexec cc "$@"\n' >plant
+chmod +x plant
+expect 2 tune gemm p.json -o late --cc "$scratch/plant -O1" --sizes 5 --quiet
+err_has "late/check.c: somebody else has put another file there meanwhile"
+[ "$(cat late/check.c)" = theirs ] || complain "tune wrote over a file that came meanwhile"
+mkdir piped
+mkfifo piped/Makefile
+timeout 60 "$blackjack" tune gemm p.json -o piped --cc "cc -O2" --sizes 5 --quiet >out 2>err
+[ $? -eq 2 ] || complain "a named pipe as Makefile"
+err_has "named pipe"
+
 # Exhaustive search: all combinations, in text and as JSON; few kernels are different for so small a size. Its time goes into
 # the compiler's, which no sanitizer looks at.
 search() {

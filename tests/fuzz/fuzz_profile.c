@@ -1,10 +1,13 @@
-/* Profiles: whatever is read can be written, read again as the same, shown, emitted, compared, and analysed anew. */
+/* Profiles: whatever is read can be written, read again as the same, shown, emitted, compared, contributed, and
+ * analysed anew. */
+#include "cli/contribution.h"
 #include "emit/emit.h"
 #include "fuzz.h"
 #include "profile/profile.h"
 #include "report/answer_table.h"
 #include "report/compare_print.h"
 #include "report/curve_text.h"
+#include "report/machine_table.h"
 #include "report/plot.h"
 #include "report/terminal.h"
 #include "runner/keys.h"
@@ -58,6 +61,13 @@ static void show(const bj_profile *profile) {
             require(bj_report_write_answer_table(out, &profile->answers, NULL, (bj_table_format)format, &style,
                                                  &error) == BJ_OK,
                     "a table");
+        const char *const names[] = {"a", "b"}, *const keys[] = {"*"};
+        const bj_profile both[] = {*profile, *profile};
+        const bj_machine_table machines = {both, names, 2, keys, profile->answers.count > 0};
+        for (int format = BJ_TABLE_TEXT; format <= BJ_TABLE_CSV; format++)
+            require(bj_report_write_machine_table(out, &machines, (bj_table_format)format, &style, &error) == BJ_OK ||
+                        profile->answers.count == 0,
+                    "machines beside each other");
     }
     fclose(out);
     for (size_t i = 0; i < length; i++) {
@@ -117,6 +127,38 @@ static void compare_with_itself(const bj_profile *profile) {
     bj_report_free_comparison(&comparison);
 }
 
+/* Of what was read from that text; NULL: it is not to be contributed. */
+static char *contribute(const char *text, size_t length, size_t *stripped_length) {
+    bj_profile profile;
+    bj_strings removed = {0};
+    bj_error error = {""};
+    char *stripped = NULL;
+    bj_profile_init(&profile);
+    require(bj_profile_parse("input", text, length, &profile, &error) == BJ_OK, "what was read can be read");
+    bj_status status = bj_cli_strip_profile(&profile, &removed, &error);
+    if (status == BJ_OK)
+        stripped = write_text(&profile, stripped_length);
+    else
+        require((status == BJ_ERR_USAGE || status == BJ_ERR_INPUT) && error.text[0] != '\0', "a profile or a reason");
+    bj_strings_free(&removed);
+    bj_profile_free(&profile);
+    return stripped;
+}
+
+/* What is left after one time has nothing more that would go. */
+static void check_contribution(const char *text, size_t length) {
+    size_t once_length = 0, twice_length = 0;
+    char *once = contribute(text, length, &once_length);
+    if (once == NULL)
+        return;
+    check_round_trip(once, once_length);
+    char *twice = contribute(once, once_length, &twice_length);
+    require(twice != NULL && once_length == twice_length && memcmp(once, twice, once_length) == 0,
+            "a contribution is contributed as it is");
+    free(once);
+    free(twice);
+}
+
 static bool is_cheap(const bj_profile *profile) {
     for (size_t i = 0; i < profile->curves.count; i++)
         if (profile->curves.items[i].x_count > MOST_POINTS || profile->curves.items[i].round_count > MOST_ROUNDS)
@@ -143,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t length = 0;
     char *text = write_text(&profile, &length);
     check_round_trip(text, length);
+    check_contribution(text, length);
     free(text);
     show(&profile);
     get_fields(&profile);

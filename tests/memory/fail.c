@@ -9,7 +9,11 @@
  *
  * Right is what the run without a failure gave: exit status, output, error and the file FAIL_FILE (as reference they
  * are in FAIL_REFERENCE.out, .err, .file and FAIL_STATUS); or exit status 3 with one line of error, and FAIL_FILE
- * untouched. What is wrong is told in FAIL_REPORT, and at the end how many were tried. */
+ * untouched. What is wrong is told in FAIL_REPORT, and at the end how many were tried.
+ *
+ * A command that starts processes or makes folders cannot be copied in the middle, since its copies would share them.
+ * For such, FAIL_LIST gets the numbers of the first allocation of each place, in this process and those that it forks,
+ * and FAIL_AT=N makes the allocation of that number fail; a run each. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -39,8 +43,8 @@ static struct {
     uintptr_t base, begin, end; /* of the program's code */
     const char *file, *reference;
     char kept[4096];
-    int report, status;
-    unsigned long count, first, tried, wrong, sites;
+    int report, status, list;
+    unsigned long at, count, first, tried, wrong, sites;
     uint64_t seen[SITES];
     char ours[ROOM], theirs[ROOM];
     /* dlsym() allocates before it has told what to allocate with. */
@@ -71,9 +75,14 @@ static void find_real(void) {
 __attribute__((constructor)) static void begin(void) {
     void *frames[DEPTH];
     const char *report = getenv("FAIL_REPORT"), *first = getenv("FAIL_FIRST"), *status = getenv("FAIL_STATUS");
+    const char *list = getenv("FAIL_LIST"), *at = getenv("FAIL_AT");
     find_real();
-    if (report == NULL)
+    state.at = at != NULL ? strtoul(at, NULL, 10) : 0;
+    state.list = list != NULL ? open(list, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (report == NULL && state.at == 0 && state.list < 0)
         return;
+    if (report == NULL)
+        report = "/dev/null";
     state.report = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     state.first = first != NULL ? strtoul(first, NULL, 10) : 0;
     state.status = status != NULL ? atoi(status) : 0;
@@ -242,7 +251,11 @@ static bool fails(void) {
     state.is_busy = true;
     state.count++;
     bool is_new_site = is_new(find_site(places));
-    bool failed = (state.count <= state.first || is_new_site) && places[0] != 0 && try_failure(places);
+    if (state.list >= 0 && is_new_site && places[0] != 0)
+        dprintf(state.list, "%lu\n", state.count);
+    bool failed = state.at > 0 || state.list >= 0
+                      ? state.count == state.at && places[0] != 0
+                      : (state.count <= state.first || is_new_site) && places[0] != 0 && try_failure(places);
     state.is_busy = false;
     if (failed)
         errno = ENOMEM;

@@ -86,6 +86,22 @@ static void test_costs(void **state) {
 }
 
 /* One of each group in turn, at every layer. */
+/* A last line that falls, as one disturbed point makes it, does not lead below zero; nor does a steep first one. */
+static void test_beyond(void **state) {
+    (void)state;
+    static const char text[] = "[{\"name\": \"l\", \"curve\": [[16, 1], [1024, 9], [4096, 3]], "
+                               "\"scaling\": [[1, 1], [2, 4], [4, 2]]}]";
+    bj_comm_layers layers;
+    bj_error error;
+    assert_int_equal(bj_profile_read_comm_layers(text, &layers, &error), BJ_OK);
+    const bj_comm_layer *layer = &layers.items[0];
+    assert_true(bj_profile_estimate_in_layer(layer, 0, 1).us == 1);
+    assert_true(fabs(bj_profile_estimate_in_layer(layer, 2560, 1).us - 6) < 1e-9);
+    assert_true(bj_profile_estimate_in_layer(layer, 1e9, 1).us == 3);
+    assert_true(bj_profile_estimate_in_layer(layer, 16, 1000).us == 2);
+    bj_profile_free_comm_layers(&layers);
+}
+
 static void test_spread(void **state) {
     static const size_t sizes[] = {2, 4, 8}, expected[] = {0, 4, 2, 6, 1, 5, 3, 7};
     bj_comm_layers layers;
@@ -139,10 +155,8 @@ static void test_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_costs),   cmocka_unit_test(test_beyond), cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,9 @@ static bj_status check_cache(const bj_json_place *at, bj_sim_cache_spec *cache) 
         return bj_json_expected(at, NULL, "at most %" PRIu64 " lines", most_sets * cache->ways);
     if (cache->replacement == BJ_SIM_PLRU && cache->ways > 64)
         return bj_json_expected(at, NULL, "at most 64 ways for plru");
+    /* As of domains: a slower one would take longer than numbers go. */
+    if (cache->gbs > 0 && cache->gbs < 0.001)
+        return bj_json_expected(at, NULL, "gbs of 0.001 and more, or none");
     cache->sets = cache->size_bytes / (cache->ways * cache->line_bytes);
     return BJ_OK;
 }

@@ -15,5 +15,3 @@ bool bj_report_describe(const bj_answer *answer, char *text, size_t room);
 /* Whether the key is of groups of cpus, or of nodes to nodes. */
 bool bj_report_is_sharing(const char *key);
 bool bj_report_is_matrix(const char *key);
-/* How many levels of parts a tree has, itself counted. */
-size_t bj_report_count_levels(const bj_cpu_node *tree);

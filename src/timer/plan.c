@@ -70,7 +70,8 @@ static size_t round_up(size_t value, size_t to) {
     return (value + to - 1) / to * to;
 }
 
-size_t bj_timer_align(size_t from, const bj_timer_operand *operand, size_t line_bytes) {
+/* The least offset from `from` on that is aligned and not too aligned. */
+static size_t align(size_t from, const bj_timer_operand *operand, size_t line_bytes) {
     size_t align = operand->align > 0 ? operand->align : line_bytes;
     size_t offset = round_up(from, align);
     return operand->misalign > align && offset % operand->misalign == 0 ? offset + align : offset;
@@ -116,7 +117,7 @@ static void lay_out(bj_timer_plan *plan, size_t line_bytes) {
         const bj_timer_operand *operand = &plan->operands[i];
         bool moves = plan->sets > 1 && operand->residency == BJ_RESIDENT_COLD;
         size_t stride = find_stride(operand, line_bytes), copies = moves ? plan->sets : 1;
-        size_t start = bj_timer_align(i * BJ_STAGGER_BYTES % BJ_TIMER_ALIGN_MAX, operand, line_bytes);
+        size_t start = align(i * BJ_STAGGER_BYTES % BJ_TIMER_ALIGN_MAX, operand, line_bytes);
         bj_timer_area *area = &plan->areas[i];
         *area = (bj_timer_area){.bytes = start + stride * copies, .first = start};
         plan->shuffled = plan->shuffled || (moves && operand->access == BJ_ACCESS_RANDOM);

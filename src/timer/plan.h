@@ -105,8 +105,6 @@ bj_status bj_timer_check_operand(const bj_timer_operand *operand, bj_error *erro
 bj_status bj_timer_make_plan(const bj_timer_request *request, bj_timer_plan *plan, bj_error *error) BJ_WARN_UNUSED;
 /* Whether any operand is to be in a level and no nearer. */
 bool bj_timer_has_level(const bj_timer_plan *plan);
-/* The least offset from `from` on that is aligned and not too aligned. */
-size_t bj_timer_align(size_t from, const bj_timer_operand *operand, size_t line_bytes);
 /* "cold", "warm", "L2"; false: no such name. */
 bool bj_timer_parse_residency(const char *text, int *residency);
 void bj_timer_name_residency(int residency, char *text, size_t room);

@@ -43,8 +43,8 @@ size_t bj_tune_list_candidates(const bj_tune_machine *machine, size_t n,
     return count;
 }
 
-bj_tune_kernel bj_tune_plan_candidate(const bj_tune_machine *machine, bool subtract, size_t n,
-                                      const bj_tune_candidate *candidate) {
+static bj_tune_kernel plan_candidate(const bj_tune_machine *machine, bool subtract, size_t n,
+                                     const bj_tune_candidate *candidate) {
     return (bj_tune_kernel){.type = machine->type,
                             .subtract = subtract,
                             .lanes = machine->lanes,
@@ -80,7 +80,7 @@ static bj_status build_some(const bj_tune_measuring *measuring, size_t n, const 
     FILE *out = stream.out;
     bj_tune_write_prelude(out, job->machine.type, job->machine.lanes);
     for (size_t i = 0; i < count; i++) {
-        bj_tune_kernel kernel = bj_tune_plan_candidate(&job->machine, job->subtract, n, &candidates[kernels[i]]);
+        bj_tune_kernel kernel = plan_candidate(&job->machine, job->subtract, n, &candidates[kernels[i]]);
         name_candidate(n, kernels[i], name);
         kernel.name = name;
         bj_tune_write_fixed(out, &kernel);

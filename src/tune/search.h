@@ -17,8 +17,6 @@ typedef struct {
 /* All of them in a fixed order, the same for each size but for `same_as`; returns how many. */
 size_t bj_tune_list_candidates(const bj_tune_machine *machine, size_t n,
                                bj_tune_candidate candidates[BJ_TUNE_CANDIDATES_MAX]);
-bj_tune_kernel bj_tune_plan_candidate(const bj_tune_machine *machine, bool subtract, size_t n,
-                                      const bj_tune_candidate *candidate);
 
 typedef struct {
     unsigned index; /* of the candidate; BJ_TUNE_CANDIDATES_MAX: the model's own choice */

@@ -7,7 +7,6 @@
  * cpus at work at once, which is where quotas and neighbours show. A point whose scatter hides the change is left out,
  * and that is said. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,15 +50,6 @@ typedef struct {
     bool leaves_shared;            /* leaves out what is shared with others */
     bj_error *error;
 } planning;
-
-bj_status bj_verify_note(bj_verification *verification, bj_error *error, const char *format, ...) {
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return bj_strings_add(&verification->notes, text, error);
-}
 
 /* Index of the point nearest to x; x_count: none is near. */
 static size_t find_point(const bj_curve *curve, double x, double nearest) {
@@ -136,10 +126,10 @@ static bj_status add(planning *planning, const bj_verify_check *check, const cha
     double worth = check->part == BJ_VERIFY_CROWD ? fmax(check->contrast, M_LN2) : check->contrast;
     verification->untold += !(reach < worth);
     if (!(reach < check->contrast))
-        BJ_TRY(bj_verify_note(verification, planning->error,
-                              "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
-                              "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
-                              check->key, change, exp(reach)));
+        BJ_TRY(bj_strings_add_note(&verification->notes, planning->error,
+                                   "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
+                                   "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
+                                   check->key, change, exp(reach)));
     if (reach < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
         verification->checks[verification->count++] = *check;
     return BJ_OK;
@@ -316,8 +306,9 @@ static bj_status plan_crowd(planning *planning) {
     if (curve == NULL || !bj_data_get_attribute_number(curve, "operations", &operations))
         return BJ_OK;
     if (before != cpus)
-        return bj_verify_note(planning->verification, planning->error,
-                              "contexts.int: not compared, the baseline had %zu cpus and here are %zu", before, cpus);
+        return bj_strings_add_note(&planning->verification->notes, planning->error,
+                                   "contexts.int: not compared, the baseline had %zu cpus and here are %zu", before,
+                                   cpus);
     bj_verify_check check = begin_check(BJ_VERIFY_CROWD, curve->id, 0, "contexts.int");
     for (size_t i = 0; i < curve->x_count && curve->x[i] <= (double)cpus; i++)
         check.x = curve->x[i];
@@ -350,8 +341,8 @@ static bj_status judge_baseline(planning *planning) {
     }
     planning->leaves_shared = planning->lead->environment.virtualised == 1 && runs < RUNS_OF_SHARED;
     return planning->leaves_shared
-               ? bj_verify_note(
-                     planning->verification, planning->error,
+               ? bj_strings_add_note(
+                     &planning->verification->notes, planning->error,
                      "levels beyond the second and memory: not looked at: a virtual machine shares them, and "
                      "what others do is not in a baseline of %u run%s (run --repeat %u)",
                      runs, runs == 1 ? "" : "s", RUNS_OF_SHARED)

@@ -17,7 +17,7 @@
 enum {
     BJ_TIMER_OPERANDS_MAX = 16,
     BJ_TIMER_LEVELS_MAX = 8,
-    BJ_TIMER_STEPS_MAX = 4 * BJ_TIMER_OPERANDS_MAX,
+    BJ_TIMER_TOUCHES_MAX = 4 * BJ_TIMER_OPERANDS_MAX,
     BJ_TIMER_NAME_ROOM = 24
 };
 /* Areas begin at a page, so nothing coarser can be promised. */
@@ -65,7 +65,7 @@ typedef struct {
     size_t area, offset, bytes;
     bj_timer_access access;
     unsigned passes;
-} bj_timer_step;
+} bj_timer_touch;
 
 typedef struct {
     size_t bytes;     /* of the whole area; 0: none is needed */
@@ -79,8 +79,8 @@ typedef struct {
     bj_timer_area areas[BJ_TIMER_OPERANDS_MAX + 2];
     size_t sets;   /* copies of the operands that move; 1: none does */
     bool shuffled; /* sets are visited at random */
-    bj_timer_step steps[BJ_TIMER_STEPS_MAX];
-    size_t step_count;
+    bj_timer_touch touches[BJ_TIMER_TOUCHES_MAX];
+    size_t touch_count;
 } bj_timer_plan;
 
 typedef struct {

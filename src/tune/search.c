@@ -121,7 +121,7 @@ typedef struct {
     bj_kernel_function *model;
     bj_kernel_function *functions[BJ_TUNE_CANDIDATES_MAX]; /* by candidate */
     double ratios[BJ_TUNE_CANDIDATES_MAX];
-    void (*take)(void *context, const bj_tune_trial *trial);
+    void (*take)(void *context, const bj_tune_speed *speed);
 } search;
 
 /* Some candidates in turns with the model's choice. */
@@ -137,15 +137,15 @@ static bj_status time_some(search *s, const unsigned *kernels, size_t count, bj_
         functions[i + 1] = s->functions[kernels[i]];
     BJ_TRY(bj_tune_time_products(s->bench, &asked, gflops, error));
     for (size_t i = 0; i <= count; i++) {
-        bj_tune_trial trial = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX,
+        bj_tune_speed speed = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX,
                                .n = s->n,
                                .gflops = gflops[i],
                                .ratio = gflops[i] / gflops[0]};
-        if (!isfinite(trial.ratio))
+        if (!isfinite(speed.ratio))
             return bj_base_set_error(error, BJ_ERR_FAILED, "a candidate of n = %zu could not be timed", s->n);
         if (i > 0)
-            s->ratios[kernels[i - 1]] = trial.ratio;
-        s->take(s->measuring->context, &trial);
+            s->ratios[kernels[i - 1]] = speed.ratio;
+        s->take(s->measuring->context, &speed);
     }
     return BJ_OK;
 }
@@ -187,7 +187,7 @@ static bj_status time_size(search *s, const bj_tune_objects *objects, unsigned *
 }
 
 bj_status bj_tune_time_candidates(const bj_tune_measuring *measuring, const bj_tune_objects *objects, unsigned first,
-                                  void (*take)(void *context, const bj_tune_trial *trial), bj_error *error) {
+                                  void (*take)(void *context, const bj_tune_speed *speed), bj_error *error) {
     const bj_tune_job *job = measuring->job;
     bj_timer_bench_options options = {.caches = measuring->caches, .seed = measuring->seed};
     search *s = calloc(1, sizeof *s);

@@ -36,7 +36,7 @@ bool bj_verify_is_open(const bj_verify_check *check) {
 }
 
 double bj_verify_find_shift(const bj_verify_check *check) {
-    return check->count > 0 ? bj_verify_find_quartile(check->values, check->count) - check->reference.centre : NAN;
+    return check->count > 0 ? bj_verify_find_quartile(check->values, check->count) - check->norm.centre : NAN;
 }
 
 static double read_clock(const run_state *state) {
@@ -95,10 +95,10 @@ static void judge_check(run_state *state, bj_verify_check *check) {
     bj_verification *verification = state->verification;
     if (check->state != BJ_VERIFY_BEYOND) {
         check->beyond = 0;
-        check->state = bj_verify_judge(&check->reference, check->values, check->count, verification->count);
+        check->state = bj_verify_judge(&check->norm, check->values, check->count, verification->count);
         if (check->state != BJ_VERIFY_BEYOND)
             return;
-        check->limit = bj_verify_find_limit(&check->reference, check->count, verification->count);
+        check->limit = bj_verify_find_limit(&check->norm, check->count, verification->count);
         check->beyond = check->count;
         check->beyond_s = read_clock(state);
     }
@@ -115,7 +115,7 @@ static void take_values(run_state *state, bj_verify_part part, const bj_curves *
         const bj_curve *curve = bj_data_find_curve(samples, check->curve);
         if (check->part != part || !bj_verify_is_open(check) || curve == NULL || curve->round_count < 2)
             continue;
-        double value = bj_verify_read_point(curve, 1, check->x, 1) / check->stretch;
+        double value = bj_verify_read_point(curve, 1, check->x, 1) / check->times_longer;
         if (!(value > 0) || !isfinite(value))
             continue;
         *grew = true;

@@ -107,36 +107,37 @@ static double find_allowance(const char *key) {
 
 static bool describe(planning *planning, bj_verify_check *check, double allowance) {
     size_t count = gather(planning, check);
-    return bj_verify_describe(planning->values, planning->spells, count, allowance, &check->reference);
+    return bj_verify_describe(planning->values, planning->spells, count, allowance, &check->norm);
 }
 
-static double find_reach(const bj_verify_reference *reference, size_t numbers) {
-    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, numbers) - reference->centre;
+static double find_least_change(const bj_verify_norm *norm, size_t numbers) {
+    return bj_verify_find_limit(norm, BJ_VERIFY_ROUNDS_LEAST, numbers) - norm->centre;
 }
 
-double bj_verify_find_reach(const bj_verification *verification, const bj_verify_check *check) {
-    return exp(find_reach(&check->reference, verification->count));
+double bj_verify_find_least_change(const bj_verification *verification, const bj_verify_check *check) {
+    return exp(find_least_change(&check->norm, verification->count));
 }
 
 /* Takes it, unless what it is for would not show. */
 static bj_status add(planning *planning, const bj_verify_check *check, const char *change) {
     bj_verification *verification = planning->verification;
-    double reach = find_reach(&check->reference, BJ_VERIFY_NUMBERS_EXPECTED);
+    double least_change = find_least_change(&check->norm, BJ_VERIFY_NUMBERS_EXPECTED);
     /* Quotas and neighbours are seldom small, and nothing else tells of them. */
     double worth = check->part == BJ_VERIFY_CROWD ? fmax(check->contrast, M_LN2) : check->contrast;
-    verification->untold += !(reach < worth);
-    if (!(reach < check->contrast))
+    verification->untold += !(least_change < worth);
+    if (!(least_change < check->contrast))
         BJ_TRY(bj_strings_add_note(&verification->notes, planning->error,
                                    "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
                                    "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
-                                   check->key, change, exp(reach)));
-    if (reach < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
+                                   check->key, change, exp(least_change)));
+    if (least_change < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
         verification->checks[verification->count++] = *check;
     return BJ_OK;
 }
 
 static bj_verify_check begin_check(bj_verify_part part, const char *curve, double x, const char *key) {
-    bj_verify_check check = {.x = x, .x_nearest = SAME_WALK, .part = part, .stretch = 1, .contrast = BJ_VERIFY_QUARTER};
+    bj_verify_check check = {
+        .x = x, .x_nearest = SAME_WALK, .part = part, .times_longer = 1, .contrast = BJ_VERIFY_QUARTER};
     snprintf(check.key, sizeof check.key, "%s", key);
     snprintf(check.curve, sizeof check.curve, "%s", curve);
     snprintf(check.unit, sizeof check.unit, "ns");
@@ -195,8 +196,8 @@ static bool find_walk(planning *planning, const walk_curve *walk, double from, d
         }
         if (!describe(planning, &check, allowance))
             continue;
-        double score = fmin(check.contrast, CONTRAST_MOST) - find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED) -
-                       WORTH_OF_OCTAVE * log2(x);
+        double score = fmin(check.contrast, CONTRAST_MOST) -
+                       find_least_change(&check.norm, BJ_VERIFY_NUMBERS_EXPECTED) - WORTH_OF_OCTAVE * log2(x);
         if (score > best_score) {
             best_score = score;
             *best = check;
@@ -265,9 +266,9 @@ static bj_status plan_buffer(planning *planning, double x, const char *place, bo
     for (size_t i = 0; i < count && !(least < BJ_VERIFY_QUARTER); i++) {
         if (!describe_stream(planning, kinds[i], x, place, &check))
             continue;
-        double reach = find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED);
-        if (reach < least) {
-            least = reach;
+        double least_change = find_least_change(&check.norm, BJ_VERIFY_NUMBERS_EXPECTED);
+        if (least_change < least) {
+            least = least_change;
             best = check;
         }
     }
@@ -316,7 +317,7 @@ static bj_status plan_crowd(planning *planning) {
         return BJ_OK;
     snprintf(check.meaning, sizeof check.meaning, "time of %.0f threads at once", check.x);
     snprintf(check.unit, sizeof check.unit, "ms");
-    check.stretch = fmax(1, ceil(CROWD_MS / exp(check.reference.centre)));
+    check.times_longer = fmax(1, ceil(CROWD_MS / exp(check.norm.centre)));
     return add(planning, &check, "a fifth less");
 }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What happens when a constant of an analysis is 20% off?
 
-    sensitivity.py [--probe NAME]... [--constant NAME]... [--only MACHINE]... [--factors A,B] [--list] [--jobs N]
-                   [-o FILE.md [--continue]]
+    sensitivity.py [--probe NAME]... [--constant NAME]... [--only MACHINE]... [--factors A,B] [--goldens WHAT]
+                   [--list] [--jobs N] [-o FILE.md [--continue]]
 
 Constants are the numbers that src/probes/<probe>/*_constants.h define, and those of the kit. The zoo is measured once at effort quick; then
 each constant in turn is made a fifth smaller and larger, and the recorded samples go through the analysis. That needs one build: in a
 copy of the source the constants ask the environment for their values. Those that the compiler wants to know (sizes of
 arrays, assertions) are changed in the copy, which is built again for each. Printed is, for either side, how many answers of that probe move (value by more than a
-hundredth, or status), how many only change their confidence, and, where tests/sim/truth.json knows the truth, how many
+hundredth, or status), how many only change their confidence or are told otherwise (interval, reason), and, where tests/sim/truth.json knows the truth, how many
 right ones become wrong and wrong ones right. A constant that moves nothing is a candidate to go: --factors 0.01,100
 shows whether its rule does anything at all.
 
@@ -213,13 +213,15 @@ def reanalyse(program, path, probe, tried=""):
 
 
 def differs(before, after):
-    """"moved", "doubt" (the confidence alone), or None"""
+    """"moved", "doubt" (the confidence), "told" (interval, reason and the like alone), or None"""
     if before is None or after is None or before["status"] != after["status"]:
         return "moved"
     a, b = before.get("value"), after.get("value")
     if isinstance(a, (int, float)) and isinstance(b, (int, float)) and abs(a - b) > MOVED * max(abs(a), abs(b)):
         return "moved"
-    return "doubt" if before.get("confidence") != after.get("confidence") else None
+    if before.get("confidence") != after.get("confidence"):
+        return "doubt"
+    return "told" if before != after else None
 
 
 def is_right(accuracy, key, answer, truth):
@@ -239,13 +241,22 @@ def compare(accuracy, before, after, truth, row):
         row["won"] += was is False and now is True
 
 
+def count_goldens(program, what, jobs, tried):
+    """How many of the pinned answers differ: what the zoo's samples do not show (tables, methods, what is measured)."""
+    found = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "golden", "golden.py"), "--program", program,
+                            "--jobs", str(jobs), *what.split()], capture_output=True, text=True, check=False,
+                           env=dict(os.environ, BJ_TRIED=tried))
+    counts = re.findall(r"^(\d+ of \d+) goldens differ", found.stdout, re.M)
+    return counts[-1] if counts else "the program breaks off"
+
+
 def try_constant(context, constant, factor):
     """How many answers differ with it so far off."""
     probe, _, _, value = constant
-    accuracy, copy, fixed, profiles, base, truths, jobs = context
+    accuracy, copy, fixed, profiles, base, truths, jobs, goldens = context
     program = os.path.join(copy, "build", "blackjack")
     scaled = scale(value, factor)
-    row = {"moved": 0, "doubt": 0, "lost": 0, "won": 0}
+    row = {"moved": 0, "doubt": 0, "told": 0, "lost": 0, "won": 0}
     try:
         if constant in fixed:
             define(copy, constant, scaled or "(%s * %s)" % (value, factor))
@@ -255,6 +266,8 @@ def try_constant(context, constant, factor):
                 # Some constants are bound to others by assertions: that is an answer, too.
                 return "does not build: %s" % next((line for line in str(error).split("\n") if "error:" in line), "")[-60:]
         tried = "%s=%s" % (name_of(constant), (scaled or "*%s" % factor).rstrip("u"))
+        if goldens:
+            return count_goldens(program, goldens, jobs, tried)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             answers = pool.map(lambda machine: reanalyse(program, profiles[probe][machine], probe, tried), profiles[probe])
             for machine, after in zip(profiles[probe], answers):
@@ -265,6 +278,7 @@ def try_constant(context, constant, factor):
     finally:
         if constant in fixed:
             define(copy, constant, value)
+            build(copy, jobs)
     return row
 
 
@@ -272,7 +286,7 @@ def describe(row):
     if isinstance(row, str):
         return row
     parts = ["%d %s" % (row[key], word) for key, word in (
-        ("moved", "moved"), ("doubt", "confidence"), ("lost", "right lost"), ("won", "right won")) if row[key]]
+        ("moved", "moved"), ("doubt", "confidence"), ("told", "told otherwise"), ("lost", "right lost"), ("won", "right won")) if row[key]]
     return ", ".join(parts) or "nothing"
 
 
@@ -296,6 +310,8 @@ def main():
     parser.add_argument("--constant", action="append", help="this constant; may be repeated")
     parser.add_argument("--only", action="append", help="this machine of the zoo; may be repeated")
     parser.add_argument("--factors", default="0.8,1.2", help="what a constant is multiplied by (%(default)s)")
+    parser.add_argument("--goldens", metavar="WHAT", help="instead of the zoo's samples, how many pinned answers of "
+                        "tests/golden/golden.py differ: curves, methods, zoo, or 'curves --only NAME'")
     parser.add_argument("--list", action="store_true", help="name the constants and end")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("-o", "--output", help="the table as a file, too, written row by row")
@@ -308,7 +324,7 @@ def main():
         for constant in constants:
             print("%s\t%s\t%s" % (constant[0], constant[2], constant[3]))
         return 0 if constants else 2
-    machines = options.only or sorted(name[:-5] for name in os.listdir(os.path.join(ROOT, "machines")))
+    machines = [] if options.goldens else options.only or sorted(name[:-5] for name in os.listdir(os.path.join(ROOT, "machines")))
     os.makedirs(WORK, exist_ok=True)
     factors = [float(factor) for factor in options.factors.split(",")]
     rows = read_rows(options.output, factors) if options.go_on else {}
@@ -321,7 +337,7 @@ def main():
     base = {probe: {name: reanalyse(program, profiles[probe][name], probe) for name in machines} for probe in probes}
     with open(os.path.join(ROOT, "tests", "sim", "truth.json"), encoding="utf-8") as file:
         truths = json.load(file)
-    context = (load_accuracy(), copy, fixed, profiles, base, truths, options.jobs)
+    context = (load_accuracy(), copy, fixed, profiles, base, truths, options.jobs, options.goldens)
     lines = [head(factors), "|---|---|---|" + "---|" * len(factors)]
     print("\n".join(lines))
     for constant in constants:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What happens when a constant of an analysis is 20% off?
 
-    sensitivity.py [--probe NAME]... [--constant NAME]... [--only MACHINE]... [--factors A,B] [--goldens WHAT]
-                   [--list] [--jobs N] [-o FILE.md [--continue]]
+    sensitivity.py [--probe NAME]... [--constant NAME]... [--only MACHINE]... [--run PROBE]...
+                   [--factors A,B] [--goldens WHAT] [--list] [--jobs N] [-o FILE.md [--continue]]
 
 Constants are the numbers that src/probes/<probe>/*_constants.h define, and those of the kit. The zoo is measured once at effort quick; then
 each constant in turn is made a fifth smaller and larger, and the recorded samples go through the analysis. That needs one build: in a
@@ -186,11 +186,12 @@ def make_copy(copy, jobs):
         fixed |= more
 
 
-def measure(program, name):
-    path = os.path.join(WORK, "profiles", name + ".json")
+def measure(program, name, probes):
+    """`probes`: no others; none: what a run measures that names none."""
+    path = os.path.join(WORK, "profiles", "-".join([name, *probes]) + ".json")
     if not os.path.exists(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        run([program, "run", "--machine", "sim:" + os.path.join(ROOT, "machines", name + ".json"), "--effort", "quick",
+        run([program, "run", *probes, "--machine", "sim:" + os.path.join(ROOT, "machines", name + ".json"), "--effort", "quick",
              "--quiet", "--force", "-o", path + ".part"])
         os.replace(path + ".part", path)
     return path
@@ -309,6 +310,8 @@ def main():
     parser.add_argument("--probe", action="append", help="constants of this probe; may be repeated")
     parser.add_argument("--constant", action="append", help="this constant; may be repeated")
     parser.add_argument("--only", action="append", help="this machine of the zoo; may be repeated")
+    parser.add_argument("--run", action="append", default=[], metavar="PROBE", help="measure these probes alone, such as "
+                        "comm, which runs on request")
     parser.add_argument("--factors", default="0.8,1.2", help="what a constant is multiplied by (%(default)s)")
     parser.add_argument("--goldens", metavar="WHAT", help="instead of the zoo's samples, how many pinned answers of "
                         "tests/golden/golden.py differ: curves, methods, zoo, or 'curves --only NAME'")
@@ -331,7 +334,7 @@ def main():
     copy, fixed = prepare_copy(options.jobs)
     program = os.path.join(copy, "build", "blackjack")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        paths = dict(zip(machines, pool.map(lambda name: measure(program, name), machines)))
+        paths = dict(zip(machines, pool.map(lambda name: measure(program, name, options.run), machines)))
     probes = {constant[0] for constant in constants}
     profiles = {probe: {name: cut_down(paths[name], probe) for name in machines} for probe in probes}
     base = {probe: {name: reanalyse(program, profiles[probe][name], probe) for name in machines} for probe in probes}

@@ -161,7 +161,8 @@ goldens: build
 		python3 tests/golden/golden.py --program build/blackjack --renew $$what || exit; done
 	@python3 scripts/make_collection.py --program build/blackjack --simulate
 
-# Some ten seconds for each of two hundred constants: give SENSITIVITY_ARGS="--probe tlb --only zen3" for a part.
+# Two to eight seconds for each of three hundred constants, with six machines. SENSITIVITY_ARGS="--probe tlb --only zen3" is a
+# part; "-o FILE --continue" goes on with a table.
 sensitivity:
 	@python3 bench/sensitivity.py -o build/sensitivity.md $(SENSITIVITY_ARGS)
 

@@ -10,8 +10,9 @@ with * or {a,b} must match something. Commands of the program are looked up in w
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+import tree_self_test
 
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md", "profiles/*.md"]
 FOLDERS = ("src", "docs", "tests", "machines", "bench", "examples", "include", "web", "scripts", "profiles", "packaging", "debian")
@@ -175,32 +176,9 @@ BAD_FILES = [
 ]
 
 
-def write_tree(root, files):
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
 def self_test():
-    """A tree that keeps the rules passes, and each breach put into it is found, and nothing else."""
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_tree(root, GOOD_TREE)
-        for line in check_tree(root, COMMANDS):
-            print(f"self-test: the good tree gave: {line}")
-            wrong += 1
-        for name, text, line, reason in BAD_FILES:
-            write_tree(root, {name: text})
-            found = check_tree(root, COMMANDS)
-            (root / name).unlink()
-            write_tree(root, GOOD_TREE)
-            if len(found) != 1 or not found[0].startswith(f"{name}:{line}: ") or reason not in found[0]:
-                print(f"self-test: {name} {text!r}: expected line {line}, {reason!r}; found {found}")
-                wrong += 1
-    print(f"check_docs: self-test, {len(BAD_FILES)} breaches, {wrong} wrong")
-    return 1 if wrong else 0
+    breaches = [(name, text, f"{name}:{line}: ", reason) for name, text, line, reason in BAD_FILES]
+    return tree_self_test.self_test("check_docs", GOOD_TREE, breaches, lambda root: check_tree(root, COMMANDS))
 
 
 def main(arguments):

@@ -8,8 +8,9 @@ ARCHITECTURE.md tells them in prose.
 
 import re
 import sys
-import tempfile
 from pathlib import Path
+
+import tree_self_test
 
 # room: what its files may include with quotes besides their own room. A name that ends in "/" is a whole room.
 MAY_INCLUDE = {
@@ -311,31 +312,9 @@ BAD_FILES = [
 ]
 
 
-def write_tree(root, files):
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
 def self_test():
-    """A tree that keeps the rules passes, and each breach put into it is found, and nothing else."""
-    wrong = 0
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_tree(root, GOOD_TREE)
-        for line in check_tree(root):
-            print(f"self-test: the good tree gave: {line}")
-            wrong += 1
-        for name, text, line, reason in BAD_FILES:
-            write_tree(root, {name: text})
-            found = check_tree(root)
-            (root / name).unlink()
-            if len(found) != 1 or not found[0].startswith(f"{name}:{line}: ") or reason not in found[0]:
-                print(f"self-test: {name} {text!r}: expected line {line}, {reason!r}; found {found}")
-                wrong += 1
-    print(f"check_includes: self-test, {len(BAD_FILES)} breaches, {wrong} wrong")
-    return 1 if wrong else 0
+    breaches = [(name, text, f"{name}:{line}: ", reason) for name, text, line, reason in BAD_FILES]
+    return tree_self_test.self_test("check_includes", GOOD_TREE, breaches, check_tree)
 
 
 def main(arguments):

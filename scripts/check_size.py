@@ -11,9 +11,9 @@ begins in column 0, and so does the brace that ends one.
 import argparse
 import re
 import sys
-import tempfile
 from pathlib import Path
 
+import tree_self_test
 from check_includes import room_of, strip_comments_and_texts
 
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
@@ -124,36 +124,16 @@ BAD_FILES = [
 ]
 
 
-def write_tree(root, files):
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
 def self_test():
-    """A tree within the limits passes, and each breach put into it is found."""
-    wrong = 0
     limits = argparse.Namespace(max_file=8, max_function=6, max_total=42, max_probes=12)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_tree(root, GOOD_TREE)
+
+    def check(root):
         rooms, found = check_tree(root, limits)
-        for line in found:
-            print(f"self-test: the good tree gave: {line}")
-            wrong += 1
-        if {name: row["lines"] for name, row in rooms.items()} != GOOD_ROOMS:
-            print(f"self-test: the rooms of the good tree: {rooms}")
-            wrong += 1
-        for name, text, start, reason in BAD_FILES:
-            write_tree(root, {name: text})
-            found = check_tree(root, limits)[1]
-            (root / name).unlink()
-            if not any(line.startswith(start) and reason in line for line in found):
-                print(f"self-test: {name} {text!r}: expected {start!r} {reason!r}; found {found}")
-                wrong += 1
-    print(f"check_size: self-test, {len(BAD_FILES)} breaches, {wrong} wrong")
-    return 1 if wrong else 0
+        lines = {name: row["lines"] for name, row in rooms.items()}
+        # A breach has more lines than the good tree.
+        return found if found or lines == GOOD_ROOMS else [f"the rooms are {lines}"]
+
+    return tree_self_test.self_test("check_size", GOOD_TREE, BAD_FILES, check, alone=False)
 
 
 def main():

@@ -21,7 +21,8 @@ static bj_status fail_memory(bj_error *error, const char *path) {
     return bj_base_set_error(error, BJ_ERR_RESOURCE, "%s: out of memory", path);
 }
 
-bool bj_base_is_stream(const char *path) {
+/* Whether the path names a stream that is open already, such as /dev/stdout or /dev/fd/3. */
+static bool is_stream(const char *path) {
     return bj_base_own_descriptor(path) >= 0;
 }
 
@@ -37,7 +38,7 @@ static int open_existing(const char *path, int flags) {
 /* A pipe that is open already (a shell's "<(…)", standard input) is somebody's plan; one that only has a name may
  * never be fed. */
 static bool is_named_pipe(const char *path, const struct stat *about) {
-    return S_ISFIFO(about->st_mode) && !bj_base_is_stream(path);
+    return S_ISFIFO(about->st_mode) && !is_stream(path);
 }
 
 static bj_status refuse_pipe(const char *path, const char *instead, bj_error *error) {
@@ -64,7 +65,7 @@ static bj_status read_all(int descriptor, const char *path, size_t max_bytes, si
         }
         got = read(descriptor, buffer + used, room - used - 1);
         used += got > 0 ? (size_t)got : 0;
-        if (got < 0 && errno == EAGAIN && !bj_base_is_stream(path))
+        if (got < 0 && errno == EAGAIN && !is_stream(path))
             status = bj_base_set_error(error, BJ_ERR_INPUT, "%s: has nothing to read now, and may never have", path);
         else if (got < 0 && errno == EAGAIN) /* a stream that somebody opened so: until it has something */
             (void)poll(&(struct pollfd){.fd = descriptor, .events = POLLIN}, 1, -1);

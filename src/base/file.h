@@ -6,8 +6,6 @@
 
 #include "base/status.h"
 
-/* Whether the path names a stream that is open already, such as /dev/stdout or /dev/fd/3. */
-bool bj_base_is_stream(const char *path);
 /* Writes all to an open file; 0, or the errno. */
 int bj_base_write_all(int descriptor, const char *bytes, size_t length);
 /* The whole file, NUL-terminated; *text is the caller's to free. Refuses folders, named pipes and more than

@@ -41,8 +41,7 @@ typedef struct {
     const bj_probe **order;
     size_t order_count;
     bj_machine *machine;
-    const int *all_cpus; /* the machine's own list, put back before it is closed */
-    int *chosen_cpus;
+    bj_cli_cpus cpus;
     bj_profile profile;
 } session;
 
@@ -131,16 +130,9 @@ static bj_status use_compiler(session *session, bj_error *error) {
 }
 
 static bj_status choose_cpus(session *session, bj_error *error) {
-    bj_machine_facts *facts = &session->machine->facts;
     const char *text = bj_cli_find_value(session->arguments, "cpus");
-    session->all_cpus = facts->cpus;
-    if (text != NULL) {
-        size_t count;
-        BJ_TRY(bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error));
-        facts->cpus = session->chosen_cpus;
-        facts->cpu_count = count;
-    }
-    session->plan.cpu = facts->cpus[0];
+    BJ_TRY(bj_cli_keep_to_cpus(session->machine, text, &session->cpus, error));
+    session->plan.cpu = session->machine->facts.cpus[0];
     return BJ_OK;
 }
 
@@ -340,13 +332,8 @@ static int run(const bj_cli_arguments *arguments) {
     } else {
         result = bj_cli_fail(status, &error);
     }
-    if (session.machine != NULL) {
-        if (session.all_cpus != NULL)
-            session.machine->facts.cpus = session.all_cpus;
-        session.machine->verbs->close(session.machine);
-    }
+    bj_cli_close_machine(session.machine, &session.cpus);
     bj_base_close_output(session.output);
-    free(session.chosen_cpus);
     free(session.order);
     bj_cli_free_save(&session.save);
     bj_profile_free(&session.profile);

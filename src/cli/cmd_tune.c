@@ -119,9 +119,9 @@ static void tell_result(void *context, size_t index, const bj_tune_result *resul
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
-static void tell_trial(void *context, const bj_tune_trial *trial) {
+static void tell_speed(void *context, const bj_tune_speed *speed) {
     const session *s = context;
-    bj_tune_news message = {.kind = BJ_TUNE_NEWS_TRIAL, .trial = *trial};
+    bj_tune_news message = {.kind = BJ_TUNE_NEWS_SPEED, .speed = *speed};
     bj_platform_tell_parent(s->parent, &message, sizeof message);
 }
 
@@ -144,7 +144,7 @@ static void work(void *context, int parent) {
         message.status = bj_tune_time_points(&s->measuring, s->objects, tell_point, &message.error);
     if (message.status == BJ_OK && s->tuning->search != NULL)
         message.status =
-            bj_tune_time_candidates(&s->measuring, s->objects, FIRST_CANDIDATE, tell_trial, &message.error);
+            bj_tune_time_candidates(&s->measuring, s->objects, FIRST_CANDIDATE, tell_speed, &message.error);
     if (message.status != BJ_OK)
         message.kind = BJ_TUNE_NEWS_FAILED;
     message.peer_count = peers.count;
@@ -167,8 +167,8 @@ static void take(void *context, const void *bytes, size_t count) {
     } else if (message.kind == BJ_TUNE_NEWS_RESULT) {
         s->tuning->results[message.index] = message.result;
         s->tuning->result_count = message.index + 1;
-    } else if (message.kind == BJ_TUNE_NEWS_TRIAL && s->tuning->search != NULL) {
-        bj_cli_note_trial(s->tuning, &message.trial);
+    } else if (message.kind == BJ_TUNE_NEWS_SPEED && s->tuning->search != NULL) {
+        bj_cli_note_speed(s->tuning, &message.speed);
     } else if (message.kind == BJ_TUNE_NEWS_POINT && s->tuning->point_count < BJ_TUNE_POINTS_MAX) {
         s->tuning->points[s->tuning->point_count++] = message.point;
     } else if (message.kind == BJ_TUNE_NEWS_PEERS) {

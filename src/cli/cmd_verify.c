@@ -23,8 +23,7 @@ typedef struct {
     uint64_t seed;
     double budget_s;
     bj_machine *machine;
-    const int *all_cpus; /* the machine's own list, put back before it is closed */
-    int *chosen_cpus;
+    bj_cli_cpus cpus;
     bj_profile here;
     bj_profile *profiles;
     size_t count;
@@ -33,18 +32,10 @@ typedef struct {
 } session;
 
 static bj_status open_machine(session *session, bj_error *error) {
-    const char *text = bj_cli_find_value(session->arguments, "cpus");
     BJ_TRY(bj_runner_open_machine(bj_cli_find_value(session->arguments, "machine"), session->seed, &session->machine,
                                   error));
-    bj_machine_facts *facts = &session->machine->facts;
-    session->all_cpus = facts->cpus;
-    if (text != NULL) {
-        size_t count;
-        BJ_TRY(bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &session->chosen_cpus, &count, error));
-        facts->cpus = session->chosen_cpus;
-        facts->cpu_count = count;
-    }
-    bj_run_plan plan = {.cpu = facts->cpus[0], .seed = session->seed};
+    BJ_TRY(bj_cli_keep_to_cpus(session->machine, bj_cli_find_value(session->arguments, "cpus"), &session->cpus, error));
+    bj_run_plan plan = {.cpu = session->machine->facts.cpus[0], .seed = session->seed};
     return bj_runner_fill_header(session->machine, &plan, &session->here, error);
 }
 
@@ -179,12 +170,7 @@ static int run(const bj_cli_arguments *arguments) {
         /* As of compare: 1 would mean worse. */
         result = status == BJ_ERR_INTERRUPTED ? BJ_EXIT_INTERRUPTED : bj_cli_trouble_status(status);
     }
-    if (session.machine != NULL) {
-        if (session.all_cpus != NULL)
-            session.machine->facts.cpus = session.all_cpus;
-        session.machine->verbs->close(session.machine);
-    }
-    free(session.chosen_cpus);
+    bj_cli_close_machine(session.machine, &session.cpus);
     for (size_t i = 0; i < session.count; i++)
         bj_profile_free(&session.profiles[i]);
     free(session.profiles);

@@ -61,3 +61,24 @@ bj_status bj_cli_parse_cpus(const char *text, const int *allowed, size_t allowed
     }
     return status;
 }
+
+bj_status bj_cli_keep_to_cpus(bj_machine *machine, const char *text, bj_cli_cpus *cpus, bj_error *error) {
+    bj_machine_facts *facts = &machine->facts;
+    cpus->all = facts->cpus;
+    if (text == NULL)
+        return BJ_OK;
+    size_t count;
+    BJ_TRY(bj_cli_parse_cpus(text, facts->cpus, facts->cpu_count, &cpus->chosen, &count, error));
+    facts->cpus = cpus->chosen;
+    facts->cpu_count = count;
+    return BJ_OK;
+}
+
+void bj_cli_close_machine(bj_machine *machine, bj_cli_cpus *cpus) {
+    if (machine != NULL) {
+        if (cpus->all != NULL)
+            machine->facts.cpus = cpus->all;
+        machine->verbs->close(machine);
+    }
+    free(cpus->chosen);
+}

@@ -39,7 +39,7 @@ bool bj_cli_read_time_news(const void *bytes, size_t count, size_t jobs, size_t 
 typedef enum {
     BJ_TUNE_NEWS_STEP,
     BJ_TUNE_NEWS_RESULT,
-    BJ_TUNE_NEWS_TRIAL,
+    BJ_TUNE_NEWS_SPEED,
     BJ_TUNE_NEWS_POINT,
     BJ_TUNE_NEWS_PEERS,
     BJ_TUNE_NEWS_FAILED
@@ -52,7 +52,7 @@ typedef struct {
     char text[120];
     bj_error error;
     bj_tune_result result;
-    bj_tune_trial trial;
+    bj_tune_speed speed;
     bj_tune_point point;
     size_t peer_count;
     char peers[BJ_TUNE_PEERS_MAX][40];

@@ -234,11 +234,7 @@ static bj_status append_timing(bj_json_text *json, const bj_time_results *result
         bj_json_append_u64_member(json, "samples", timing->samples);
         bj_json_append_text_member(json, "clock", timing->cpu_time ? "cpu" : "wall");
         bj_json_append_key(json, "quartiles_ns");
-        bj_json_append(json, "[");
-        bj_json_append_number(json, timing->quartiles_ns[0]);
-        bj_json_append(json, ", ");
-        bj_json_append_number(json, timing->quartiles_ns[1]);
-        bj_json_append(json, "]");
+        bj_json_append_numbers(json, timing->quartiles_ns, 2);
     }
     if (timing->has_residency)
         append_residency(json, timing);

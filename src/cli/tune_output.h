@@ -30,8 +30,8 @@ typedef struct {
     bj_cli_search *search; /* NULL: not asked for */
 } bj_cli_tuning;
 
-/* The last trial of a candidate counts: that is the one among the fastest. */
-void bj_cli_note_trial(bj_cli_tuning *tuning, const bj_tune_trial *trial);
+/* The last speed of a candidate counts: that is the one among the fastest. */
+void bj_cli_note_speed(bj_cli_tuning *tuning, const bj_tune_speed *speed);
 /* The search as one JSON object (new), and as tables. */
 struct json_t *bj_cli_make_search(const bj_cli_tuning *tuning);
 void bj_cli_print_search(const bj_cli_tuning *tuning);

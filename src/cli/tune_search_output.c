@@ -6,15 +6,15 @@
 
 #include "cli/tune_output.h"
 
-void bj_cli_note_trial(bj_cli_tuning *tuning, const bj_tune_trial *trial) {
+void bj_cli_note_speed(bj_cli_tuning *tuning, const bj_tune_speed *speed) {
     for (size_t s = 0; s < tuning->job.size_count; s++) {
-        if (tuning->job.sizes[s] != trial->n)
+        if (tuning->job.sizes[s] != speed->n)
             continue;
-        if (trial->index == BJ_TUNE_CANDIDATES_MAX) {
-            tuning->search->chosen[s] = trial->gflops;
-        } else if (trial->index < BJ_TUNE_CANDIDATES_MAX) {
-            tuning->search->gflops[s][trial->index] = trial->gflops;
-            tuning->search->ratios[s][trial->index] = trial->ratio;
+        if (speed->index == BJ_TUNE_CANDIDATES_MAX) {
+            tuning->search->chosen[s] = speed->gflops;
+        } else if (speed->index < BJ_TUNE_CANDIDATES_MAX) {
+            tuning->search->gflops[s][speed->index] = speed->gflops;
+            tuning->search->ratios[s][speed->index] = speed->ratio;
         }
     }
 }

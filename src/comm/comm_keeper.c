@@ -40,7 +40,6 @@ typedef struct {
     int exit_status;
     bool has_ended; /* fate is what waitpid said */
     int fate;
-    int signal_passed;
 } keeper;
 
 static void send_word(const word *word) {

@@ -1,7 +1,6 @@
 #include "fleet/fleet.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +19,6 @@ bj_status bj_fleet_grow(void **items, size_t *room, size_t count, size_t size, b
     *items = grown;
     *room = wanted;
     return BJ_OK;
-}
-
-bj_status bj_fleet_note(bj_fleet *fleet, bj_error *error, const char *format, ...) {
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return bj_strings_add(&fleet->notes, text, error);
 }
 
 static size_t hash(const char *text) {

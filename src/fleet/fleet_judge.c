@@ -149,10 +149,11 @@ static bj_status judge_key(judging *judging, size_t key) {
     view.exact = view.tolerance.share < BJ_TOLERANCE_EXACT && view.tolerance.least < BJ_TOLERANCE_EXACT;
     find_spread(judging, &view);
     if (view.two_kinds && !view.exact && view.spread > OF_TOLERANCE * view.tolerance.share)
-        BJ_TRY(bj_fleet_note(fleet, judging->error,
-                             "%s: more than a tenth of the %zu hosts are far from the rest: several kinds of machines, "
-                             "or a fault of many; single hosts can hardly stand out",
-                             fleet->keys[key].name, view.count));
+        BJ_TRY(bj_strings_add_note(
+            &fleet->notes, judging->error,
+            "%s: more than a tenth of the %zu hosts are far from the rest: several kinds of machines, "
+            "or a fault of many; single hosts can hardly stand out",
+            fleet->keys[key].name, view.count));
     for (size_t i = 0; i < view.count; i++)
         BJ_TRY(judge_host(judging, &view, &view.cells[i]));
     return BJ_OK;
@@ -180,8 +181,9 @@ static bj_status judge_kind(judging *judging) {
     bj_fleet_kind *kind = &fleet->kinds[judging->kind];
     kind->judged = kind->hosts >= BJ_FLEET_LEAST_HOSTS;
     if (!kind->judged)
-        return bj_fleet_note(fleet, judging->error, "%s: %zu host%s, too few of one kind to judge (%u are needed)",
-                             kind->name, kind->hosts, kind->hosts == 1 ? "" : "s", BJ_FLEET_LEAST_HOSTS);
+        return bj_strings_add_note(&fleet->notes, judging->error,
+                                   "%s: %zu host%s, too few of one kind to judge (%u are needed)", kind->name,
+                                   kind->hosts, kind->hosts == 1 ? "" : "s", BJ_FLEET_LEAST_HOSTS);
     list_cells(judging);
     for (size_t key = 0; key < fleet->key_count; key++)
         BJ_TRY(judge_key(judging, key));

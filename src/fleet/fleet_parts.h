@@ -14,4 +14,3 @@ bj_status bj_fleet_find_key(bj_fleet *fleet, const char *name, const char *unit,
 /* Hosts that saw another number of levels than most of their kind: their levels get the names of those that they match
  * by size, and what matches none is dropped. */
 bj_status bj_fleet_align_levels(bj_fleet *fleet, bj_error *error) BJ_WARN_UNUSED;
-bj_status bj_fleet_note(bj_fleet *fleet, bj_error *error, const char *format, ...) BJ_PRINTF(3, 4) BJ_WARN_UNUSED;

@@ -16,10 +16,6 @@ static const double WORTH_SAYING = 1.25;
 /* What is said of joining messages is shown by so many of them: a program that packs does not pack two. */
 enum { JOINED = 16, LINE_ROOM = 400 };
 
-static bj_status add_line(bj_strings *advice, const char *text, bj_error *error) {
-    return bj_strings_add(advice, text, error);
-}
-
 /* Half and all of the ranks: all show what the order is worth, half what the choice is. */
 static bj_status advise_placement(const bj_comm_layers *layers, bj_strings *advice, bj_error *error) {
     size_t *places = calloc(layers->rank_count + 1, sizeof *places);
@@ -38,7 +34,7 @@ static bj_status advise_placement(const bj_comm_layers *layers, bj_strings *advi
                 continue;
             bj_profile_explain_placing(layers, &placing, count, talk, bytes, why, sizeof why);
             snprintf(line, sizeof line, "placement: %s", why);
-            status = add_line(advice, line, error);
+            status = bj_strings_add(advice, line, error);
         }
     free(places);
     return status;
@@ -60,7 +56,7 @@ static bj_status advise_joining(const bj_comm_layer *layer, bj_strings *advice, 
         "messages (%s): join those below %s, of which more than half the time is their start: %d of %s take %.3g us, "
         "one of %s %.3g us",
         layer->name, half, JOINED, one, apart_us, joined, joined_us);
-    return add_line(advice, line, error);
+    return bj_strings_add(advice, line, error);
 }
 
 /* Messages of many pairs at once: one that gathers them first, or fewer at a time. */
@@ -86,7 +82,7 @@ static bj_status advise_crowds(const bj_comm_layer *layer, bj_strings *advice, b
         snprintf(line + used, sizeof line - used,
                  "; gather them first: %.0f of %s at once take %.3g us, one of %s %.3g us", most, one, apart_us, joined,
                  joined_us);
-    return add_line(advice, line, error);
+    return bj_strings_add(advice, line, error);
 }
 
 /* Work that waits for memory gains nothing from cpus beyond these, and leaves them to others. */
@@ -103,7 +99,7 @@ static bj_status advise_cpus(const bj_contention *contention, bj_strings *advice
                  "cpus: use %.0f of %.0f where work waits for memory: together they get %.3g GB/s, and all %.3g",
                  level->useful_cpus, most, useful, level->scaling_gbs[level->scaling_count - 1]);
         if (!isnan(useful))
-            BJ_TRY(add_line(advice, line, error));
+            BJ_TRY(bj_strings_add(advice, line, error));
     }
     return BJ_OK;
 }
@@ -126,7 +122,7 @@ static bj_status advise_arrays(const bj_stream_table *streams, bj_strings *advic
             "arrays: with %.0f cpu%s at work let a loop go through %.0f at most: each cpu gets %.3g GB/s then, and "
             "%.3g through %.0f; split loops that go through more (microfission)",
             series->cpus, series->cpus == 1 ? "" : "s", series->useful, useful, least, arrays);
-        BJ_TRY(add_line(advice, line, error));
+        BJ_TRY(bj_strings_add(advice, line, error));
     }
     return BJ_OK;
 }

@@ -83,6 +83,15 @@ void bj_json_append_number(bj_json_text *json, double value) {
     bj_json_append(json, text);
 }
 
+void bj_json_append_numbers(bj_json_text *json, const double *values, size_t count) {
+    bj_json_append(json, "[");
+    for (size_t i = 0; i < count; i++) {
+        bj_json_append(json, i == 0 ? "" : ", ");
+        bj_json_append_number(json, values[i]);
+    }
+    bj_json_append(json, "]");
+}
+
 void bj_json_append_u64(bj_json_text *json, uint64_t value) {
     char text[BJ_NUMBER_ROOM];
     /* "Unlimited" is often all ones, and few JSON readers hold more than a signed integer. */

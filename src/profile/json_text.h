@@ -20,6 +20,8 @@ void bj_json_append(bj_json_text *json, const char *raw);
 void bj_json_append_string(bj_json_text *json, const char *string);
 void bj_json_append_number(bj_json_text *json, double value);
 void bj_json_append_u64(bj_json_text *json, uint64_t value);
+/* "[1, 2]" */
+void bj_json_append_numbers(bj_json_text *json, const double *values, size_t count);
 /* Compact, members in their order. */
 void bj_json_append_value(bj_json_text *json, const json_t *value);
 /* "key": with a comma before it unless it is the object's first. */

@@ -1,6 +1,8 @@
 #include "profile/profile.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,22 @@ bj_status bj_strings_add(bj_strings *strings, const char *text, bj_error *error)
     }
     strings->items[strings->count++] = copy;
     return BJ_OK;
+}
+
+bj_status bj_strings_add_note(bj_strings *strings, bj_error *error, const char *format, ...) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return bj_strings_add(strings, text, error);
+}
+
+bj_status bj_strings_add_once(bj_strings *strings, const char *text, bj_error *error) {
+    for (size_t i = 0; i < strings->count; i++)
+        if (strcmp(strings->items[i], text) == 0)
+            return BJ_OK;
+    return bj_strings_add(strings, text, error);
 }
 
 void bj_strings_free(bj_strings *strings) {

@@ -74,6 +74,11 @@ void bj_profile_init(bj_profile *profile);
 void bj_profile_free(bj_profile *profile);
 
 bj_status bj_strings_add(bj_strings *strings, const char *text, bj_error *error) BJ_WARN_UNUSED;
+/* The same of a text put together, which is cut at 400 characters. */
+bj_status bj_strings_add_note(bj_strings *strings, bj_error *error, const char *format, ...)
+    BJ_PRINTF(3, 4) BJ_WARN_UNUSED;
+/* Nothing where it is there already. */
+bj_status bj_strings_add_once(bj_strings *strings, const char *text, bj_error *error) BJ_WARN_UNUSED;
 void bj_strings_free(bj_strings *strings);
 
 /* The record of a probe, made when it is not there yet. */

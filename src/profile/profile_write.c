@@ -37,14 +37,6 @@ static bj_status append_value(bj_json_text *json, const bj_answer *answer, bj_er
     return BJ_OK;
 }
 
-static void append_interval(bj_json_text *json, const bj_answer *answer) {
-    bj_json_append(json, "[");
-    bj_json_append_number(json, answer->interval[0]);
-    bj_json_append(json, ", ");
-    bj_json_append_number(json, answer->interval[1]);
-    bj_json_append(json, "]");
-}
-
 static void append_evidence(bj_json_text *json, const bj_answer *answer) {
     bj_json_append(json, "[");
     for (size_t i = 0; i < answer->evidence_count; i++) {
@@ -66,7 +58,7 @@ bj_status bj_profile_append_answer(bj_json_text *json, const bj_answer *answer, 
     bj_json_append_text_member(json, "unit", answer->unit);
     if (shows_interval(answer)) {
         bj_json_append_key(json, "interval");
-        append_interval(json, answer);
+        bj_json_append_numbers(json, answer->interval, 2);
     }
     if (answer->confidence != BJ_CONFIDENCE_NONE && bj_data_has_value(answer))
         bj_json_append_text_member(json, "confidence", bj_data_name_confidence(answer->confidence));
@@ -112,15 +104,6 @@ static bj_status append_answers(bj_json_text *json, const bj_answers *answers, c
     return BJ_OK;
 }
 
-static void append_numbers(bj_json_text *json, const double *values, size_t count) {
-    bj_json_append(json, "[");
-    for (size_t i = 0; i < count; i++) {
-        bj_json_append(json, i == 0 ? "" : ", ");
-        bj_json_append_number(json, values[i]);
-    }
-    bj_json_append(json, "]");
-}
-
 static void append_attributes(bj_json_text *json, const bj_curve *curve) {
     bj_json_append_key(json, "attributes");
     bj_json_append(json, "{");
@@ -153,7 +136,7 @@ static void append_curve(bj_json_text *json, const bj_curve *curve) {
     bj_json_append_text_member(json, "name", curve->x_name);
     bj_json_append_text_member(json, "unit", curve->x_unit);
     bj_json_append_key(json, "values");
-    append_numbers(json, curve->x, curve->x_count);
+    bj_json_append_numbers(json, curve->x, curve->x_count);
     bj_json_append(json, "},\n      \"y\": {");
     bj_json_append_text_member(json, "name", curve->y_name);
     bj_json_append_text_member(json, "unit", curve->y_unit);
@@ -161,7 +144,7 @@ static void append_curve(bj_json_text *json, const bj_curve *curve) {
     bj_json_append(json, "[");
     for (size_t r = 0; r < curve->round_count; r++) {
         bj_json_append(json, r == 0 ? "\n        " : ",\n        ");
-        append_numbers(json, curve->rounds[r], curve->x_count);
+        bj_json_append_numbers(json, curve->rounds[r], curve->x_count);
     }
     bj_json_append(json, "]");
     if (curve->spell_count > 0)
@@ -286,7 +269,7 @@ static field_state append_number_field(bj_json_text *json, bool here, double val
 /* What is not a value: text plain, numbers plain, lists as JSON. */
 static field_state append_field(bj_json_text *json, const bj_answer *answer, const char *field) {
     if (strcmp(field, "interval") == 0) {
-        append_interval(json, answer);
+        bj_json_append_numbers(json, answer->interval, 2);
         return shows_interval(answer) ? FIELD_HERE : FIELD_ABSENT;
     }
     if (strcmp(field, "evidence") == 0) {

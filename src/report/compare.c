@@ -112,8 +112,8 @@ static bj_status compare_layers(comparing *comparing, const char *key, const bj_
     bj_comm_comparison layers;
     if (a->structured == NULL || b->structured == NULL ||
         bj_profile_compare_comm_layers(a->structured, b->structured, &layers, NULL) != BJ_OK)
-        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is no list of layers",
-                              key);
+        return bj_strings_add_note(&comparing->comparison->notes, comparing->error,
+                                   "%s: not compared, it is no list of layers", key);
     comparing->comparison->compared++;
     double octaves = fabs(log2(layers.ratio));
     if (layers.same_groups && !(octaves > log2(BJ_LAUNCHES_ALIKE)))
@@ -135,7 +135,8 @@ static bj_status compare_structures(comparing *comparing, const char *key, const
         return compare_layers(comparing, key, a, b);
     if (a->structured == NULL || b->structured == NULL ||
         bj_profile_compare_cpu_sets(key, a->structured, b->structured, &same, NULL) != BJ_OK)
-        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, it is not one number", key);
+        return bj_strings_add_note(&comparing->comparison->notes, comparing->error,
+                                   "%s: not compared, it is not one number", key);
     comparing->comparison->compared++;
     if (same)
         return BJ_OK;
@@ -163,8 +164,8 @@ static bj_status compare_status(comparing *comparing, const char *key, const bj_
 
 static bj_status compare_answers(comparing *comparing, const char *key, const bj_answer *a, const bj_answer *b) {
     if (strcmp(a->unit, b->unit) != 0)
-        return bj_report_note(comparing->comparison, comparing->error, "%s: not compared, %s is not %s", key, a->unit,
-                              b->unit);
+        return bj_strings_add_note(&comparing->comparison->notes, comparing->error, "%s: not compared, %s is not %s",
+                                   key, a->unit, b->unit);
     bj_status status = BJ_OK;
     if (a->status != b->status)
         status = compare_status(comparing, key, a, b);
@@ -217,9 +218,9 @@ static bj_status note_lonely(comparing *comparing, bool of_a) {
     }
     if (count == 0)
         return BJ_OK;
-    return bj_report_note(comparing->comparison, comparing->error,
-                          "not compared: %zu answers that only the %s has (%s, ...)", count, of_a ? "first" : "second",
-                          first);
+    return bj_strings_add_note(&comparing->comparison->notes, comparing->error,
+                               "not compared: %zu answers that only the %s has (%s, ...)", count,
+                               of_a ? "first" : "second", first);
 }
 
 static bj_status compare_all(comparing *comparing) {

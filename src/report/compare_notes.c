@@ -1,21 +1,10 @@
 #include "report/compare_notes.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "data/number.h"
-
-bj_status bj_report_note(bj_comparison *comparison, bj_error *error, const char *format, ...) {
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return bj_strings_add(&comparison->notes, text, error);
-}
 
 typedef struct {
     bj_comparison *comparison;
@@ -25,8 +14,8 @@ typedef struct {
 
 static void note_texts(noting *noting, const char *what, const char *a, const char *b) {
     if (noting->status == BJ_OK && strcmp(a, b) != 0)
-        noting->status = bj_report_note(noting->comparison, noting->error, "%s: %.120s, then %.120s", what,
-                                        a[0] != '\0' ? a : "not told", b[0] != '\0' ? b : "not told");
+        noting->status = bj_strings_add_note(&noting->comparison->notes, noting->error, "%s: %.120s, then %.120s", what,
+                                             a[0] != '\0' ? a : "not told", b[0] != '\0' ? b : "not told");
 }
 
 static void note_bytes(noting *noting, const char *what, uint64_t a, uint64_t b) {
@@ -49,9 +38,9 @@ static void note_revisions(noting *noting, const bj_profile *a, const bj_profile
     for (size_t i = 0; i < a->probe_count; i++) {
         const bj_probe_record *record = &a->probes[i], *other = bj_profile_find_probe(b, record->name);
         if (noting->status == BJ_OK && other != NULL && other->revision != record->revision)
-            noting->status =
-                bj_report_note(noting->comparison, noting->error, "probe %s: revision %u of its method, then %u",
-                               record->name, record->revision, other->revision);
+            noting->status = bj_strings_add_note(&noting->comparison->notes, noting->error,
+                                                 "probe %s: revision %u of its method, then %u", record->name,
+                                                 record->revision, other->revision);
     }
 }
 

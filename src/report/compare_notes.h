@@ -3,8 +3,6 @@
 
 #include "report/compare.h"
 
-bj_status bj_report_note(bj_comparison *comparison, bj_error *error, const char *format, ...)
-    BJ_PRINTF(3, 4) BJ_WARN_UNUSED;
 /* Where and how the two were measured, as far as that differs: it may explain differences and is none itself. */
 bj_status bj_report_note_environment(bj_comparison *comparison, const bj_profile *a, const bj_profile *b,
                                      bj_error *error) BJ_WARN_UNUSED;

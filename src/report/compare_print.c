@@ -187,11 +187,7 @@ static void append_side(bj_json_text *json, const char *name, const bj_answer *a
     bj_json_append_text_member(json, "unit", answer->unit);
     if (answer->has_interval && bj_data_has_value(answer) && answer->structured == NULL) {
         bj_json_append_key(json, "interval");
-        bj_json_append(json, "[");
-        bj_json_append_number(json, answer->interval[0]);
-        bj_json_append(json, ", ");
-        bj_json_append_number(json, answer->interval[1]);
-        bj_json_append(json, "]");
+        bj_json_append_numbers(json, answer->interval, 2);
     }
     bj_json_append_text_member(json, "status", bj_data_name_status(answer->status));
     if (answer->confidence != BJ_CONFIDENCE_NONE)

@@ -81,10 +81,11 @@ bool bj_report_is_matrix(const char *key) {
     return strcmp(key, "numa.latency_ns") == 0 || strcmp(key, "numa.gbs") == 0;
 }
 
-size_t bj_report_count_levels(const bj_cpu_node *tree) {
+/* How many levels of parts a tree has, itself counted. */
+static size_t count_levels(const bj_cpu_node *tree) {
     size_t most = 0;
     for (size_t i = 0; i < tree->child_count; i++) {
-        size_t below = bj_report_count_levels(&tree->children[i]);
+        size_t below = count_levels(&tree->children[i]);
         most = below > most ? below : most;
     }
     return most + 1;
@@ -95,7 +96,7 @@ static bool sum_up_tree(const bj_answer *answer, char *text, size_t room) {
     char latency[48] = "";
     if (bj_profile_read_cpu_tree(answer->key, answer->structured, &tree, NULL) != BJ_OK)
         return false;
-    size_t levels = bj_report_count_levels(&tree);
+    size_t levels = count_levels(&tree);
     if (!isnan(tree.latency_ns))
         bj_report_format_quantity(tree.latency_ns, "ns", latency);
     if (tree.not_tree)

@@ -17,5 +17,3 @@ void bj_report_format_kind(const bj_cpu_kinds *kinds, size_t kind, char *text, s
 /* Whether the key is of groups of cpus, or of nodes to nodes. */
 bool bj_report_is_sharing(const char *key);
 bool bj_report_is_matrix(const char *key);
-/* How many levels of parts a tree has, itself counted. */
-size_t bj_report_count_levels(const bj_cpu_node *tree);

@@ -31,9 +31,7 @@ static char *add_line(bj_headline *headline) {
     return headline->lines[headline->count++];
 }
 
-static void append(char *line, const char *format, ...) BJ_PRINTF(2, 3);
-
-static void append(char *line, const char *format, ...) {
+void bj_report_append(char line[BJ_HEADLINE_ROOM], const char *format, ...) {
     size_t used = strlen(line);
     va_list arguments;
     va_start(arguments, format);
@@ -65,18 +63,18 @@ static void advise(const bj_answer *size, char *line) {
     char least[48];
     switch (judge(size)) {
     case UNSTABLE:
-        append(line, ", unstable: do not tune for it.");
+        bj_report_append(line, ", unstable: do not tune for it.");
         break;
     case DOUBTFUL:
         bj_report_format_quantity(size->has_interval ? size->interval[0] : size->value, size->unit, least);
-        append(line, ", low confidence: count on %s at most.", least);
+        bj_report_append(line, ", low confidence: count on %s at most.", least);
         break;
     case FIRM:
         if (size->has_claimed && size->value < AS_CLAIMED * size->claimed) {
             bj_report_format_quantity(floor(size->value / size->claimed * 100) / 100, "", least);
-            append(line, ": count on %s of the claim.", least);
+            bj_report_append(line, ": count on %s of the claim.", least);
         } else {
-            append(line, ": block below it.");
+            bj_report_append(line, ": block below it.");
         }
         break;
     case ABSENT:
@@ -88,22 +86,22 @@ static void describe_level(const bj_profile *profile, unsigned level, bj_headlin
     const bj_answer *size = find(profile, "cache.L%u.size_bytes", level);
     const bj_answer *latency = find(profile, "cache.L%u.latency_cycles", level);
     char text[PHRASE_ROOM], *line = add_line(headline);
-    append(line, "L%u", level);
+    bj_report_append(line, "L%u", level);
     if (judge(size) == ABSENT) {
-        append(line, ": size %s.", bj_data_name_status(size->status));
+        bj_report_append(line, ": size %s.", bj_data_name_status(size->status));
         return;
     }
     phrase(size, text);
-    append(line, " %s", text);
+    bj_report_append(line, " %s", text);
     if (size->has_claimed) {
         bj_report_format_quantity(size->claimed, size->unit, text);
-        append(line, " (claimed %s)", text);
+        bj_report_append(line, " (claimed %s)", text);
     }
     if (judge(latency) != FIRM)
         latency = find(profile, "cache.L%u.latency_ns", level);
     if (judge(latency) == FIRM) {
         bj_report_format_quantity(bj_data_round_number(latency->value, 2), latency->unit, text);
-        append(line, ", %s", text);
+        bj_report_append(line, ", %s", text);
     }
     advise(size, line);
 }
@@ -116,26 +114,27 @@ static void describe_caches(const bj_profile *profile, bj_headline *headline) {
     if (level > 1)
         return;
     if (levels != NULL && !bj_data_has_value(levels))
-        append(add_line(headline), "Caches: %s: %.120s.", bj_data_name_status(levels->status), levels->reason);
+        bj_report_append(add_line(headline), "Caches: %s: %.120s.", bj_data_name_status(levels->status),
+                         levels->reason);
     else
-        append(add_line(headline), "Caches: not measured.");
+        bj_report_append(add_line(headline), "Caches: not measured.");
 }
 
 static void append_part(char *line, const bj_answer *answer, const char *after) {
     char text[PHRASE_ROOM];
     phrase(answer, text);
-    append(line, "%s %s%s", strchr(line, ' ') != NULL ? "," : "", text, after);
+    bj_report_append(line, "%s %s%s", strchr(line, ' ') != NULL ? "," : "", text, after);
     if (judge(answer) == UNSTABLE)
-        append(line, " (unstable)");
+        bj_report_append(line, " (unstable)");
     else if (judge(answer) == DOUBTFUL)
-        append(line, " (low confidence)");
+        bj_report_append(line, " (low confidence)");
 }
 
 static void describe_memory(const bj_profile *profile, bj_headline *headline) {
     const bj_answer *latency = find(profile, "memory.latency_ns"), *inside = find(profile, "memory.latency_in_tlb_ns");
     const bj_answer *rate = find(profile, "memory.read_gbs");
     char *line = add_line(headline);
-    append(line, "Memory");
+    bj_report_append(line, "Memory");
     if (judge(latency) != ABSENT)
         append_part(line, latency, "");
     if (judge(inside) != ABSENT)
@@ -143,10 +142,10 @@ static void describe_memory(const bj_profile *profile, bj_headline *headline) {
     if (judge(rate) != ABSENT)
         append_part(line, rate, " a core");
     if (strchr(line, ' ') == NULL && latency != NULL)
-        append(line, ": latency %s", bj_data_name_status(latency->status));
+        bj_report_append(line, ": latency %s", bj_data_name_status(latency->status));
     else if (strchr(line, ' ') == NULL)
-        append(line, ": not measured");
-    append(line, ".");
+        bj_report_append(line, ": not measured");
+    bj_report_append(line, ".");
 }
 
 /* The farthest level is what a loop over much memory runs out of. */
@@ -162,19 +161,19 @@ static void describe_tlb(const bj_profile *profile, bj_headline *headline) {
     bj_report_format_quantity(entries->value * page->value, "bytes", reach);
     bj_report_format_quantity(entries->value, "", number);
     bj_report_format_quantity(page->value, "bytes", size);
-    append(line, "TLB reach %s (%s x %s)", reach, number, size);
+    bj_report_append(line, "TLB reach %s (%s x %s)", reach, number, size);
     if (judge(miss) == FIRM) {
         phrase(miss, cost);
-        append(line, ": beyond it up to %s more an access", cost);
+        bj_report_append(line, ": beyond it up to %s more an access", cost);
     }
-    append(line, ".");
+    bj_report_append(line, ".");
 }
 
 void bj_report_make_headline(const bj_profile *profile, bj_headline *headline) {
     *headline = (bj_headline){.count = 0};
     if (find(profile, "cache.levels") == NULL && find(profile, "cache.L1.size_bytes") == NULL &&
         find(profile, "memory.latency_ns") == NULL && find(profile, "memory.read_gbs") == NULL) {
-        append(add_line(headline), "Caches and memory: not measured.");
+        bj_report_append(add_line(headline), "Caches and memory: not measured.");
     } else {
         describe_caches(profile, headline);
         describe_memory(profile, headline);

@@ -1,6 +1,5 @@
 /* What matters first about several cpus. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,16 +9,6 @@
 
 /* Lists of cpus are cut to this, so that a line stays one. */
 enum { CPUS_ROOM = 48 };
-
-static void append(char *line, const char *format, ...) BJ_PRINTF(2, 3);
-
-static void append(char *line, const char *format, ...) {
-    size_t used = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line + used, BJ_HEADLINE_ROOM - used, format, arguments);
-    va_end(arguments);
-}
 
 /* Only what is sure is advice here: NULL for all else. */
 static const bj_answer *find_sure(const bj_profile *profile, const char *key, bool structured) {
@@ -39,10 +28,11 @@ static void describe_kinds(const bj_profile *profile, char *line) {
         bj_report_format_cpus(&kinds.cpus.items[i], ",", cpus, sizeof cpus);
         if (!isnan(kinds.clock_ghz[i]))
             bj_report_format_quantity(kinds.clock_ghz[i], "GHz", clock);
-        append(line, "%s%s%s%s", i == 0 ? "Cpus differ: " : "; ", cpus, clock[0] != '\0' ? " at " : "", clock);
+        bj_report_append(line, "%s%s%s%s", i == 0 ? "Cpus differ: " : "; ", cpus, clock[0] != '\0' ? " at " : "",
+                         clock);
     }
     if (line[0] != '\0')
-        append(line, ". All else here is of cpu %d.", profile->run.cpu_measured);
+        bj_report_append(line, ". All else here is of cpu %d.", profile->run.cpu_measured);
     bj_profile_free_cpu_kinds(&kinds);
 }
 
@@ -64,15 +54,15 @@ static void describe_tree(const bj_profile *profile, char *line) {
     if (part != NULL) {
         char cpus[CPUS_ROOM], near[48], far[48];
         bj_report_format_cpus(&part->cpus, ",", cpus, sizeof cpus);
-        append(line, "Threads: put those that talk on cpus %s", cpus);
+        bj_report_append(line, "Threads: put those that talk on cpus %s", cpus);
         if (part->name[0] != '\0')
-            append(line, " (%s)", part->name);
+            bj_report_append(line, " (%s)", part->name);
         if (!isnan(part->latency_ns) && !isnan(tree.latency_ns)) {
             bj_report_format_quantity(part->latency_ns, "ns", near);
             bj_report_format_quantity(tree.latency_ns, "ns", far);
-            append(line, ": %s, not %s", near, far);
+            bj_report_append(line, ": %s, not %s", near, far);
         }
-        append(line, tree.not_tree ? ". Beyond that: not a tree." : ".");
+        bj_report_append(line, tree.not_tree ? ". Beyond that: not a tree." : ".");
     }
     bj_profile_free_cpu_tree(&tree);
 }
@@ -89,11 +79,11 @@ static void describe_contention(const bj_profile *profile, char *line) {
         level->useful_cpus < (double)level->groups.items[0].count) {
         char cpus[CPUS_ROOM];
         bj_report_format_cpus(&level->groups.items[0], ",", cpus, sizeof cpus);
-        append(line, "%s %.0f cpu%s", line[0] != '\0' ? " After" : "Threads: after", level->useful_cpus,
-               level->useful_cpus > 1 ? "s" : "");
+        bj_report_append(line, "%s %.0f cpu%s", line[0] != '\0' ? " After" : "Threads: after", level->useful_cpus,
+                         level->useful_cpus > 1 ? "s" : "");
         if (level->groups.count > 1)
-            append(line, " of %s", cpus);
-        append(line, " memory bandwidth is full.");
+            bj_report_append(line, " of %s", cpus);
+        bj_report_append(line, " memory bandwidth is full.");
     }
     bj_profile_free_contention(&contention);
 }
@@ -104,7 +94,7 @@ static void append_part(const bj_profile *profile, const char *key, const char *
     if (answer == NULL)
         return;
     bj_report_format_quantity(answer->value, answer->unit, text);
-    append(line, "%s%s%s", line[0] != '\0' ? ", " : "All cpus at once: memory ", text, after);
+    bj_report_append(line, "%s%s%s", line[0] != '\0' ? ", " : "All cpus at once: memory ", text, after);
 }
 
 static void describe_full(const bj_profile *profile, char *line) {
@@ -117,10 +107,10 @@ static void describe_full(const bj_profile *profile, char *line) {
         if (size == NULL)
             continue;
         bj_report_format_quantity(size->value, size->unit, text);
-        append(line, ", L%u %s", level, text);
+        bj_report_append(line, ", L%u %s", level, text);
     }
     if (line[0] != '\0')
-        append(line, ".");
+        bj_report_append(line, ".");
 }
 
 void bj_report_add_crowd_lines(const bj_profile *profile, bj_headline *headline) {

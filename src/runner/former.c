@@ -103,8 +103,5 @@ bj_status bj_runner_warn_of_versions(bj_profile *profile, bj_error *error) {
     if (used == 0)
         return BJ_OK;
     snprintf(text + used, sizeof text - used, "; this is version %s", BJ_VERSION);
-    for (size_t i = 0; i < profile->environment.warnings.count; i++)
-        if (strcmp(profile->environment.warnings.items[i], text) == 0)
-            return BJ_OK;
-    return bj_strings_add(&profile->environment.warnings, text, error);
+    return bj_strings_add_once(&profile->environment.warnings, text, error);
 }

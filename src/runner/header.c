@@ -45,10 +45,7 @@ static bj_status warn(bj_profile *profile, bj_error *error, const char *format, 
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     /* A run that goes on keeps the warnings of the part before, and says each but once. */
-    for (size_t i = 0; i < profile->environment.warnings.count; i++)
-        if (strcmp(profile->environment.warnings.items[i], text) == 0)
-            return BJ_OK;
-    return bj_strings_add(&profile->environment.warnings, text, error);
+    return bj_strings_add_once(&profile->environment.warnings, text, error);
 }
 
 static bj_status warn_of_load(const bj_environment *system, size_t cpus, bj_profile *profile, bj_error *error) {

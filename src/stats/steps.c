@@ -35,14 +35,6 @@ static bool next_step(const double *y, size_t count, size_t from, step_size size
     return true;
 }
 
-static void compute_steps(const double *y, size_t count, step_size size, double *steps) {
-    for (size_t i = 0; i + 1 < count; i++)
-        steps[i] = NAN;
-    bj_step step;
-    for (size_t from = 0; next_step(y, count, from, size, &step); from = step.after)
-        steps[step.before] = step.magnitude;
-}
-
 static bool find_biggest(const double *y, size_t count, step_size size, bj_step *biggest) {
     bool found = false;
     bj_step step;
@@ -53,14 +45,6 @@ static bool find_biggest(const double *y, size_t count, step_size size, bj_step 
         }
     }
     return found;
-}
-
-void bj_stats_compute_relative_steps(const double *y, size_t count, double *steps) {
-    compute_steps(y, count, relative_size, steps);
-}
-
-void bj_stats_compute_scaled_steps(const double *y, size_t count, double *steps) {
-    compute_steps(y, count, scaled_size, steps);
 }
 
 bool bj_stats_find_first_step(const double *y, size_t count, bj_step *step) {

@@ -13,11 +13,6 @@ typedef struct {
     double magnitude;     /* relative: dY / Y; scaled: dY * Y; Y is that of `before` */
 } bj_step;
 
-/* steps has room for count - 1: entry i is the step from point i to the next usable one, NaN where point i is
- * unusable or none follows. */
-void bj_stats_compute_relative_steps(const double *y, size_t count, double *steps);
-void bj_stats_compute_scaled_steps(const double *y, size_t count, double *steps);
-
 /* The first rise above the mean relative step: for curves that start flat and get noisy after the first jump.
  * False: no step stands out (fewer than three usable points, flat, falling or steadily growing). */
 bool bj_stats_find_first_step(const double *y, size_t count, bj_step *step);

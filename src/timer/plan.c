@@ -70,7 +70,8 @@ static size_t round_up(size_t value, size_t to) {
     return (value + to - 1) / to * to;
 }
 
-size_t bj_timer_align(size_t from, const bj_timer_operand *operand, size_t line_bytes) {
+/* The least offset from `from` on that is aligned and not too aligned. */
+static size_t align(size_t from, const bj_timer_operand *operand, size_t line_bytes) {
     size_t align = operand->align > 0 ? operand->align : line_bytes;
     size_t offset = round_up(from, align);
     return operand->misalign > align && offset % operand->misalign == 0 ? offset + align : offset;
@@ -116,7 +117,7 @@ static void lay_out(bj_timer_plan *plan, size_t line_bytes) {
         const bj_timer_operand *operand = &plan->operands[i];
         bool moves = plan->sets > 1 && operand->residency == BJ_RESIDENT_COLD;
         size_t stride = find_stride(operand, line_bytes), copies = moves ? plan->sets : 1;
-        size_t start = bj_timer_align(i * BJ_STAGGER_BYTES % BJ_TIMER_ALIGN_MAX, operand, line_bytes);
+        size_t start = align(i * BJ_STAGGER_BYTES % BJ_TIMER_ALIGN_MAX, operand, line_bytes);
         bj_timer_area *area = &plan->areas[i];
         *area = (bj_timer_area){.bytes = start + stride * copies, .first = start};
         plan->shuffled = plan->shuffled || (moves && operand->access == BJ_ACCESS_RANDOM);
@@ -131,22 +132,22 @@ static void lay_out(bj_timer_plan *plan, size_t line_bytes) {
     }
 }
 
-static void add_step(bj_timer_plan *plan, bj_timer_step step) {
-    if (step.bytes > 0 || step.action == BJ_TOUCH_WRITE_SETS)
-        plan->steps[plan->step_count++] = step;
+static void add_touch(bj_timer_plan *plan, bj_timer_touch touch) {
+    if (touch.bytes > 0 || touch.action == BJ_TOUCH_WRITE_SETS)
+        plan->touches[plan->touch_count++] = touch;
 }
 
-static bj_timer_step touch_operand(const bj_timer_plan *plan, size_t i, bj_timer_action action, unsigned passes) {
-    return (bj_timer_step){.action = action,
-                           .area = i,
-                           .offset = plan->areas[i].first,
-                           .bytes = plan->operands[i].bytes,
-                           .access = plan->operands[i].access,
-                           .passes = passes};
+static bj_timer_touch touch_operand(const bj_timer_plan *plan, size_t i, bj_timer_action action, unsigned passes) {
+    return (bj_timer_touch){.action = action,
+                            .area = i,
+                            .offset = plan->areas[i].first,
+                            .bytes = plan->operands[i].bytes,
+                            .access = plan->operands[i].access,
+                            .passes = passes};
 }
 
-static bj_timer_step read_area(size_t area, size_t bytes, unsigned passes) {
-    return (bj_timer_step){.action = BJ_TOUCH_READ, .area = area, .bytes = bytes, .passes = passes};
+static bj_timer_touch read_area(size_t area, size_t bytes, unsigned passes) {
+    return (bj_timer_touch){.action = BJ_TOUCH_READ, .area = area, .bytes = bytes, .passes = passes};
 }
 
 /* Writes and reads the operands that are to be at this level, farthest first; true: there were some. */
@@ -156,8 +157,8 @@ static bool settle(bj_timer_plan *plan, int residency) {
         if (plan->operands[i].residency != residency)
             continue;
         any = true;
-        add_step(plan, touch_operand(plan, i, BJ_TOUCH_WRITE, 1));
-        add_step(plan, touch_operand(plan, i, BJ_TOUCH_READ, BJ_SETTLE_PASSES));
+        add_touch(plan, touch_operand(plan, i, BJ_TOUCH_WRITE, 1));
+        add_touch(plan, touch_operand(plan, i, BJ_TOUCH_READ, BJ_SETTLE_PASSES));
     }
     return any;
 }
@@ -197,7 +198,7 @@ static bj_status settle_levels(const bj_timer_request *request, bj_timer_plan *p
         size_t bytes = 0;
         BJ_TRY(size_sweeper(request, plan, level, &bytes, error));
         if (level > 1)
-            add_step(plan, read_area(BJ_AREA_SWEEPER(plan), bytes, BJ_SWEEP_PASSES));
+            add_touch(plan, read_area(BJ_AREA_SWEEPER(plan), bytes, BJ_SWEEP_PASSES));
         sweeper->bytes = bytes > sweeper->bytes ? bytes : sweeper->bytes;
     }
     return BJ_OK;
@@ -216,14 +217,14 @@ static bj_status plan_one_call(const bj_timer_request *request, bj_timer_plan *p
     for (size_t i = 0; i < plan->operand_count; i++)
         if (plan->operands[i].residency == BJ_RESIDENT_COLD) {
             any = true;
-            add_step(plan, touch_operand(plan, i, BJ_TOUCH_WRITE, 1));
+            add_touch(plan, touch_operand(plan, i, BJ_TOUCH_WRITE, 1));
         }
     for (size_t i = 0; i < plan->operand_count && request->by_lines; i++)
         if (plan->operands[i].residency == BJ_RESIDENT_COLD)
-            add_step(plan, touch_operand(plan, i, BJ_TOUCH_DROP_LINES, 1));
+            add_touch(plan, touch_operand(plan, i, BJ_TOUCH_DROP_LINES, 1));
     if (any && !request->by_lines) {
         plan->areas[BJ_AREA_FLUSH(plan)].bytes = request->flush_bytes;
-        add_step(plan, read_area(BJ_AREA_FLUSH(plan), request->flush_bytes, 1));
+        add_touch(plan, read_area(BJ_AREA_FLUSH(plan), request->flush_bytes, 1));
     }
     BJ_TRY(settle_levels(request, plan, error));
     settle(plan, BJ_RESIDENT_WARM);
@@ -234,14 +235,14 @@ static bj_status plan_many_calls(const bj_timer_request *request, bj_timer_plan 
     if (bj_timer_has_level(plan))
         return bj_base_set_error(error, BJ_ERR_USAGE,
                                  "an operand in a level and no nearer is timed one call at a time");
-    add_step(plan, (bj_timer_step){.action = BJ_TOUCH_WRITE_SETS});
+    add_touch(plan, (bj_timer_touch){.action = BJ_TOUCH_WRITE_SETS});
     bool mixed = false;
     for (size_t i = 0; i < plan->operand_count; i++)
         mixed = mixed || plan->operands[i].residency == BJ_RESIDENT_WARM;
     /* Areas of their own are smaller than one for all: the first visits need a flush by force (2008, section 4.1). */
     if (mixed && plan->sets > 1) {
         plan->areas[BJ_AREA_FLUSH(plan)].bytes = request->flush_bytes;
-        add_step(plan, read_area(BJ_AREA_FLUSH(plan), request->flush_bytes, 1));
+        add_touch(plan, read_area(BJ_AREA_FLUSH(plan), request->flush_bytes, 1));
     }
     settle(plan, BJ_RESIDENT_WARM);
     return BJ_OK;

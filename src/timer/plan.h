@@ -17,7 +17,7 @@
 enum {
     BJ_TIMER_OPERANDS_MAX = 16,
     BJ_TIMER_LEVELS_MAX = 8,
-    BJ_TIMER_STEPS_MAX = 4 * BJ_TIMER_OPERANDS_MAX,
+    BJ_TIMER_TOUCHES_MAX = 4 * BJ_TIMER_OPERANDS_MAX,
     BJ_TIMER_NAME_ROOM = 24
 };
 /* Areas begin at a page, so nothing coarser can be promised. */
@@ -65,7 +65,7 @@ typedef struct {
     size_t area, offset, bytes;
     bj_timer_access access;
     unsigned passes;
-} bj_timer_step;
+} bj_timer_touch;
 
 typedef struct {
     size_t bytes;     /* of the whole area; 0: none is needed */
@@ -79,8 +79,8 @@ typedef struct {
     bj_timer_area areas[BJ_TIMER_OPERANDS_MAX + 2];
     size_t sets;   /* copies of the operands that move; 1: none does */
     bool shuffled; /* sets are visited at random */
-    bj_timer_step steps[BJ_TIMER_STEPS_MAX];
-    size_t step_count;
+    bj_timer_touch touches[BJ_TIMER_TOUCHES_MAX];
+    size_t touch_count;
 } bj_timer_plan;
 
 typedef struct {
@@ -105,8 +105,6 @@ bj_status bj_timer_check_operand(const bj_timer_operand *operand, bj_error *erro
 bj_status bj_timer_make_plan(const bj_timer_request *request, bj_timer_plan *plan, bj_error *error) BJ_WARN_UNUSED;
 /* Whether any operand is to be in a level and no nearer. */
 bool bj_timer_has_level(const bj_timer_plan *plan);
-/* The least offset from `from` on that is aligned and not too aligned. */
-size_t bj_timer_align(size_t from, const bj_timer_operand *operand, size_t line_bytes);
 /* "cold", "warm", "L2"; false: no such name. */
 bool bj_timer_parse_residency(const char *text, int *residency);
 void bj_timer_name_residency(int residency, char *text, size_t room);

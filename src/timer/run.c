@@ -34,28 +34,28 @@ static void write_sets(const bj_timer_run *run) {
     }
 }
 
-static void do_step(const bj_timer_run *run, const bj_timer_step *step) {
+static void do_touch(const bj_timer_run *run, const bj_timer_touch *touch) {
     const bj_timer_plan *plan = &run->plan;
-    char *from = run->memory[step->area] + step->offset;
+    char *from = run->memory[touch->area] + touch->offset;
     size_t line = run->bench->caches.line_bytes;
-    for (unsigned pass = 0; pass < step->passes; pass++) {
-        if (step->action == BJ_TOUCH_WRITE)
-            bj_timer_fill(run->bench, from, step->bytes, false);
-        else if (step->action == BJ_TOUCH_DROP_LINES)
-            bj_kernel_drop_lines(from, step->bytes, line);
-        else if (step->area == BJ_AREA_FLUSH(plan))
-            bj_timer_read_area(run->bench, from, step->bytes);
+    for (unsigned pass = 0; pass < touch->passes; pass++) {
+        if (touch->action == BJ_TOUCH_WRITE)
+            bj_timer_fill(run->bench, from, touch->bytes, false);
+        else if (touch->action == BJ_TOUCH_DROP_LINES)
+            bj_kernel_drop_lines(from, touch->bytes, line);
+        else if (touch->area == BJ_AREA_FLUSH(plan))
+            bj_timer_read_area(run->bench, from, touch->bytes);
         else
-            bj_kernel_read_range(from, step->bytes, line);
+            bj_kernel_read_range(from, touch->bytes, line);
     }
 }
 
 void bj_timer_prepare(bj_timer_run *run) {
-    for (size_t i = 0; i < run->plan.step_count; i++) {
-        if (run->plan.steps[i].action == BJ_TOUCH_WRITE_SETS)
+    for (size_t i = 0; i < run->plan.touch_count; i++) {
+        if (run->plan.touches[i].action == BJ_TOUCH_WRITE_SETS)
             write_sets(run);
         else
-            do_step(run, &run->plan.steps[i]);
+            do_touch(run, &run->plan.touches[i]);
     }
     run->prepared = true;
 }
@@ -122,17 +122,17 @@ typedef struct {
     uint32_t *order;
 } walk;
 
-/* The plan's steps with a chain in place of what the operand is initialised with, then the walk along it. */
+/* The plan's touches with a chain in place of what the operand is initialised with, then the walk along it. */
 static double time_walk(const bj_timer_run *run, const walk *w, uint64_t seed) {
     void **start = NULL;
     char *base = run->first[w->operand];
     base += (sizeof(void *) - (uintptr_t)base % sizeof(void *)) % sizeof(void *);
-    for (size_t i = 0; i < run->plan.step_count; i++) {
-        const bj_timer_step *step = &run->plan.steps[i];
-        if (step->action == BJ_TOUCH_WRITE && step->area == w->operand)
+    for (size_t i = 0; i < run->plan.touch_count; i++) {
+        const bj_timer_touch *touch = &run->plan.touches[i];
+        if (touch->action == BJ_TOUCH_WRITE && touch->area == w->operand)
             start = bj_timer_write_chain(base, w->places, w->group, run->bench->caches.line_bytes, seed, w->order);
         else
-            do_step(run, step);
+            do_touch(run, touch);
     }
     double none = (double)bj_kernel_time_chase((void **)(void *)&start, 0, BJ_CLOCK_WALL);
     return ((double)bj_kernel_time_chase(start, w->places - 1, BJ_CLOCK_WALL) - none) / (double)(w->places - 1);

@@ -20,7 +20,7 @@ typedef struct {
 bj_status bj_timer_open_run(bj_timer_bench *bench, const bj_timer_plan *plan, size_t n, bj_timer_run *run,
                             bj_error *error) BJ_WARN_UNUSED;
 void bj_timer_close_run(bj_timer_run *run);
-/* Does the steps of the plan: before each call, or once before many. */
+/* Does the touches of the plan: before each call, or once before many. */
 void bj_timer_prepare(bj_timer_run *run);
 /* ns of so many calls of the kernel together, nothing taken off. */
 double bj_timer_take_sample(bj_timer_run *run, bj_kernel_function *kernel, size_t calls);

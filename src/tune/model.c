@@ -26,13 +26,14 @@ static unsigned count_spare(const bj_tune_machine *machine) {
     return (machine->fused ? BJ_TUNE_SPARE_FUSED : BJ_TUNE_SPARE_UNFUSED) + machine->registers / BJ_TUNE_FREE_ONE_IN;
 }
 
-bool bj_tune_has_registers(const bj_tune_machine *machine, unsigned rows, unsigned columns) {
+/* Whether the sums, a column of A and one broadcast element live in registers together. */
+static bool has_registers(const bj_tune_machine *machine, unsigned rows, unsigned columns) {
     return rows * columns + rows + count_spare(machine) <= machine->registers;
 }
 
 unsigned bj_tune_most_columns(const bj_tune_machine *machine, unsigned rows) {
     unsigned columns = 0;
-    while (columns < BJ_TUNE_COLUMNS_MAX && bj_tune_has_registers(machine, rows, columns + 1))
+    while (columns < BJ_TUNE_COLUMNS_MAX && has_registers(machine, rows, columns + 1))
         columns++;
     return columns;
 }
@@ -60,8 +61,9 @@ static double tile_cycles(const bj_tune_machine *machine, size_t rows, size_t co
            exposed_cycles(machine, rows * columns);
 }
 
-double bj_tune_update_cycles(const bj_tune_machine *machine, size_t row_vectors, size_t columns, size_t k,
-                             unsigned rows, unsigned most_columns) {
+/* Cycles that the whole of an m × n × k update takes in tiles, m in vectors, with operands in the first cache. */
+static double update_cycles(const bj_tune_machine *machine, size_t row_vectors, size_t columns, size_t k, unsigned rows,
+                            unsigned most_columns) {
     if (rows == 0 || most_columns == 0 || row_vectors == 0 || columns == 0)
         return INFINITY;
     /* Blocks differ by one at most: so many have the larger size, the others the smaller one. */
@@ -86,7 +88,7 @@ unsigned bj_tune_choose_rows(const bj_tune_machine *machine, size_t row_vectors,
     for (unsigned rows = 1; rows <= BJ_TUNE_ROWS_MAX && rows <= row_vectors; rows++) {
         unsigned most = bj_tune_most_columns(machine, rows);
         for (unsigned c = 1; c <= most; c++) {
-            double cycles = bj_tune_update_cycles(machine, row_vectors, columns, k, rows, c);
+            double cycles = update_cycles(machine, row_vectors, columns, k, rows, c);
             if (cycles < least) {
                 least = cycles;
                 best = rows;

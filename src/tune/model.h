@@ -86,13 +86,8 @@ size_t bj_tune_cache_block_2012(size_t cache_bytes, size_t element_bytes, size_t
 
 /* Cycles of one step of k for a tile of so many vectors by columns: the slowest of arithmetic, loads and latency. */
 double bj_tune_step_cycles(const bj_tune_machine *machine, unsigned rows, unsigned columns);
-/* Whether the sums, a column of A and one broadcast element live in registers together. */
-bool bj_tune_has_registers(const bj_tune_machine *machine, unsigned rows, unsigned columns);
 /* Most columns of a tile with so many rows; 0: none. */
 unsigned bj_tune_most_columns(const bj_tune_machine *machine, unsigned rows);
-/* Cycles that the whole of an m × n × k update takes in tiles, m in vectors, with operands in the first cache. */
-double bj_tune_update_cycles(const bj_tune_machine *machine, size_t row_vectors, size_t columns, size_t k,
-                             unsigned rows, unsigned most_columns);
 /* The rows of the tile that is best for an update of that shape. */
 unsigned bj_tune_choose_rows(const bj_tune_machine *machine, size_t row_vectors, size_t columns, size_t k,
                              unsigned *most_columns);

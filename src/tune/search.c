@@ -43,8 +43,8 @@ size_t bj_tune_list_candidates(const bj_tune_machine *machine, size_t n,
     return count;
 }
 
-bj_tune_kernel bj_tune_plan_candidate(const bj_tune_machine *machine, bool subtract, size_t n,
-                                      const bj_tune_candidate *candidate) {
+static bj_tune_kernel plan_candidate(const bj_tune_machine *machine, bool subtract, size_t n,
+                                     const bj_tune_candidate *candidate) {
     return (bj_tune_kernel){.type = machine->type,
                             .subtract = subtract,
                             .lanes = machine->lanes,
@@ -80,7 +80,7 @@ static bj_status build_some(const bj_tune_measuring *measuring, size_t n, const 
     FILE *out = stream.out;
     bj_tune_write_prelude(out, job->machine.type, job->machine.lanes);
     for (size_t i = 0; i < count; i++) {
-        bj_tune_kernel kernel = bj_tune_plan_candidate(&job->machine, job->subtract, n, &candidates[kernels[i]]);
+        bj_tune_kernel kernel = plan_candidate(&job->machine, job->subtract, n, &candidates[kernels[i]]);
         name_candidate(n, kernels[i], name);
         kernel.name = name;
         bj_tune_write_fixed(out, &kernel);
@@ -121,7 +121,7 @@ typedef struct {
     bj_kernel_function *model;
     bj_kernel_function *functions[BJ_TUNE_CANDIDATES_MAX]; /* by candidate */
     double ratios[BJ_TUNE_CANDIDATES_MAX];
-    void (*take)(void *context, const bj_tune_trial *trial);
+    void (*take)(void *context, const bj_tune_speed *speed);
 } search;
 
 /* Some candidates in turns with the model's choice. */
@@ -137,15 +137,15 @@ static bj_status time_some(search *s, const unsigned *kernels, size_t count, bj_
         functions[i + 1] = s->functions[kernels[i]];
     BJ_TRY(bj_tune_time_products(s->bench, &asked, gflops, error));
     for (size_t i = 0; i <= count; i++) {
-        bj_tune_trial trial = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX,
+        bj_tune_speed speed = {.index = i > 0 ? kernels[i - 1] : BJ_TUNE_CANDIDATES_MAX,
                                .n = s->n,
                                .gflops = gflops[i],
                                .ratio = gflops[i] / gflops[0]};
-        if (!isfinite(trial.ratio))
+        if (!isfinite(speed.ratio))
             return bj_base_set_error(error, BJ_ERR_FAILED, "a candidate of n = %zu could not be timed", s->n);
         if (i > 0)
-            s->ratios[kernels[i - 1]] = trial.ratio;
-        s->take(s->measuring->context, &trial);
+            s->ratios[kernels[i - 1]] = speed.ratio;
+        s->take(s->measuring->context, &speed);
     }
     return BJ_OK;
 }
@@ -187,7 +187,7 @@ static bj_status time_size(search *s, const bj_tune_objects *objects, unsigned *
 }
 
 bj_status bj_tune_time_candidates(const bj_tune_measuring *measuring, const bj_tune_objects *objects, unsigned first,
-                                  void (*take)(void *context, const bj_tune_trial *trial), bj_error *error) {
+                                  void (*take)(void *context, const bj_tune_speed *speed), bj_error *error) {
     const bj_tune_job *job = measuring->job;
     bj_timer_bench_options options = {.caches = measuring->caches, .seed = measuring->seed};
     search *s = calloc(1, sizeof *s);

@@ -102,16 +102,9 @@ static bj_status compare(const problem *p, const char *name, bj_error *error) {
 
 typedef void general_double(size_t, size_t, size_t, const double *, size_t, const double *, size_t, double *, size_t);
 typedef void general_float(size_t, size_t, size_t, const float *, size_t, const float *, size_t, float *, size_t);
-typedef void fixed_double(const double *, const double *, double *);
-typedef void fixed_float(const float *, const float *, float *);
 
-static void call(bj_tune_function *function, const bj_tune_kernel *kernel, const problem *p) {
-    bool single = p->type == BJ_TUNE_FLOAT;
-    if (kernel->n > 0 && single)
-        ((fixed_float *)function)(p->a, p->b, p->c);
-    else if (kernel->n > 0)
-        ((fixed_double *)function)(p->a, p->b, p->c);
-    else if (single)
+static void call(bj_tune_function *function, const problem *p) {
+    if (p->type == BJ_TUNE_FLOAT)
         ((general_float *)function)(p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->c, p->ldc);
     else
         ((general_double *)function)(p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb, p->c, p->ldc);
@@ -122,7 +115,7 @@ static bj_status verify_one(bj_tune_function *function, const bj_tune_kernel *ke
     p->subtract = kernel->subtract;
     bj_status status = make_problem(p, error);
     if (status == BJ_OK) {
-        call(function, kernel, p);
+        call(function, p);
         status = compare(p, kernel->name, error);
     }
     free_problem(p);
@@ -145,12 +138,6 @@ bj_status bj_tune_verify_general(bj_tune_function *function, const bj_tune_kerne
     problem packed = {
         .m = large + 3, .n = large + 1, .k = large + 2, .lda = large + 4, .ldb = large + 2, .ldc = large + 3};
     return large > 0 && large < 1000 ? verify_one(function, kernel, &packed, error) : BJ_OK;
-}
-
-bj_status bj_tune_verify_fixed(bj_tune_function *function, const bj_tune_kernel *kernel, bj_error *error) {
-    size_t n = kernel->n;
-    problem square = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-    return verify_one(function, kernel, &square, error);
 }
 
 bj_status bj_tune_verify_timed(double (*function)(size_t n, void *const *operands), const bj_tune_kernel *kernel,

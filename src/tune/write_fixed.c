@@ -23,7 +23,7 @@ typedef struct {
     const bj_tune_kernel *kernel;
     bool tiles; /* write the tiles, not their calls */
     bool packs; /* write the copies of A */
-    size_t j_begin, j_end, columns;
+    size_t columns;
 } writer;
 
 /* All tiles of one kind: rows [begin, end) by the writer's columns. */

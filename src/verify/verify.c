@@ -36,7 +36,7 @@ bool bj_verify_is_open(const bj_verify_check *check) {
 }
 
 double bj_verify_find_shift(const bj_verify_check *check) {
-    return check->count > 0 ? bj_verify_find_quartile(check->values, check->count) - check->reference.centre : NAN;
+    return check->count > 0 ? bj_verify_find_quartile(check->values, check->count) - check->norm.centre : NAN;
 }
 
 static double read_clock(const run_state *state) {
@@ -95,10 +95,10 @@ static void judge_check(run_state *state, bj_verify_check *check) {
     bj_verification *verification = state->verification;
     if (check->state != BJ_VERIFY_BEYOND) {
         check->beyond = 0;
-        check->state = bj_verify_judge(&check->reference, check->values, check->count, verification->count);
+        check->state = bj_verify_judge(&check->norm, check->values, check->count, verification->count);
         if (check->state != BJ_VERIFY_BEYOND)
             return;
-        check->limit = bj_verify_find_limit(&check->reference, check->count, verification->count);
+        check->limit = bj_verify_find_limit(&check->norm, check->count, verification->count);
         check->beyond = check->count;
         check->beyond_s = read_clock(state);
     }
@@ -115,7 +115,7 @@ static void take_values(run_state *state, bj_verify_part part, const bj_curves *
         const bj_curve *curve = bj_data_find_curve(samples, check->curve);
         if (check->part != part || !bj_verify_is_open(check) || curve == NULL || curve->round_count < 2)
             continue;
-        double value = bj_verify_read_point(curve, 1, check->x, 1) / check->stretch;
+        double value = bj_verify_read_point(curve, 1, check->x, 1) / check->times_longer;
         if (!(value > 0) || !isfinite(value))
             continue;
         *grew = true;
@@ -149,8 +149,9 @@ static bj_status measure_part(run_state *state, bj_verify_part part) {
     }
     if (status == BJ_OK && !grew) {
         own->is_over = true;
-        status = bj_verify_note(state->verification, state->error, "%s: not measured: %.200s", bj_verify_probes[part],
-                                trouble.text[0] != '\0' ? trouble.text : "no time, or no such pages as it had");
+        status = bj_strings_add_note(&state->verification->notes, state->error, "%s: not measured: %.200s",
+                                     bj_verify_probes[part],
+                                     trouble.text[0] != '\0' ? trouble.text : "no time, or no such pages as it had");
     }
     bj_data_free_curves(&samples);
     own->seconds = read_clock(state) - before_s;
@@ -181,10 +182,10 @@ static bj_status drop_what_takes_too_long(run_state *state) {
         if (dearest < 0 || read_clock(state) + (BJ_VERIFY_ROUNDS_LEAST - 1) * sum <= state->request->budget_s)
             return BJ_OK;
         state->parts[dearest].is_over = true;
-        BJ_TRY(bj_verify_note(state->verification, state->error,
-                              "%s of %s: not measured, a round takes %.2g s; a longer --budget has time for it",
-                              dearest == BJ_VERIFY_MEMORY ? "the walk in memory" : "the points",
-                              bj_verify_probes[dearest], state->parts[dearest].seconds));
+        BJ_TRY(bj_strings_add_note(&state->verification->notes, state->error,
+                                   "%s of %s: not measured, a round takes %.2g s; a longer --budget has time for it",
+                                   dearest == BJ_VERIFY_MEMORY ? "the walk in memory" : "the points",
+                                   bj_verify_probes[dearest], state->parts[dearest].seconds));
     }
 }
 
@@ -242,8 +243,8 @@ static bj_status choose_cpu(run_state *state) {
         if (facts->cpus[i] == before)
             *cpu = before;
     return *cpu == before ? BJ_OK
-                          : bj_verify_note(state->verification, state->error,
-                                           "measured on cpu %d, the baseline was on cpu %d", *cpu, before);
+                          : bj_strings_add_note(&state->verification->notes, state->error,
+                                                "measured on cpu %d, the baseline was on cpu %d", *cpu, before);
 }
 
 static bj_status judge_whole(run_state *state) {

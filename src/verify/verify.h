@@ -33,10 +33,10 @@ typedef struct {
     double x;         /* 0: the least over all x of a round */
     double x_nearest; /* of other profiles, points so near count as the same: at most this factor */
     bj_verify_part part;
-    bool is_rate;    /* less is worse */
-    double stretch;  /* the point is measured so many times as long as in the baseline */
-    double contrast; /* logarithm of what the change that it is for would do */
-    bj_verify_reference reference;
+    bool is_rate;        /* less is worse */
+    double times_longer; /* the point is measured so many times as long as in the baseline */
+    double contrast;     /* logarithm of what the change that it is for would do */
+    bj_verify_norm norm;
     double values[BJ_VERIFY_ROUNDS_MOST]; /* logarithms, more is worse */
     size_t count;
     bj_verify_state state;
@@ -81,7 +81,7 @@ void bj_verify_free(bj_verification *verification);
 /* How far the new rounds are above the centre, as a logarithm, more is worse; NaN: not measured. */
 double bj_verify_find_shift(const bj_verify_check *check);
 /* The least change that would be found, as a factor above 1, at the first judgement. */
-double bj_verify_find_reach(const bj_verification *verification, const bj_verify_check *check);
+double bj_verify_find_least_change(const bj_verification *verification, const bj_verify_check *check);
 /* One line. */
 void bj_verify_print(FILE *out, const bj_verification *verification);
 /* *text is the caller's to free. */

@@ -17,6 +17,4 @@ bj_status bj_verify_thin_curves(const bj_verification *verification, const bj_pr
 bool bj_verify_is_open(const bj_verify_check *check);
 /* Value of a point in a round of its curve; NaN: none. */
 double bj_verify_read_point(const bj_curve *curve, size_t round, double x, double nearest);
-bj_status bj_verify_note(bj_verification *verification, bj_error *error, const char *format, ...)
-    BJ_PRINTF(3, 4) BJ_WARN_UNUSED;
 extern const char *const bj_verify_probes[BJ_VERIFY_PARTS];

@@ -7,7 +7,6 @@
  * cpus at work at once, which is where quotas and neighbours show. A point whose scatter hides the change is left out,
  * and that is said. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,15 +50,6 @@ typedef struct {
     bool leaves_shared;            /* leaves out what is shared with others */
     bj_error *error;
 } planning;
-
-bj_status bj_verify_note(bj_verification *verification, bj_error *error, const char *format, ...) {
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return bj_strings_add(&verification->notes, text, error);
-}
 
 /* Index of the point nearest to x; x_count: none is near. */
 static size_t find_point(const bj_curve *curve, double x, double nearest) {
@@ -117,36 +107,37 @@ static double find_allowance(const char *key) {
 
 static bool describe(planning *planning, bj_verify_check *check, double allowance) {
     size_t count = gather(planning, check);
-    return bj_verify_describe(planning->values, planning->spells, count, allowance, &check->reference);
+    return bj_verify_describe(planning->values, planning->spells, count, allowance, &check->norm);
 }
 
-static double find_reach(const bj_verify_reference *reference, size_t numbers) {
-    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, numbers) - reference->centre;
+static double find_least_change(const bj_verify_norm *norm, size_t numbers) {
+    return bj_verify_find_limit(norm, BJ_VERIFY_ROUNDS_LEAST, numbers) - norm->centre;
 }
 
-double bj_verify_find_reach(const bj_verification *verification, const bj_verify_check *check) {
-    return exp(find_reach(&check->reference, verification->count));
+double bj_verify_find_least_change(const bj_verification *verification, const bj_verify_check *check) {
+    return exp(find_least_change(&check->norm, verification->count));
 }
 
 /* Takes it, unless what it is for would not show. */
 static bj_status add(planning *planning, const bj_verify_check *check, const char *change) {
     bj_verification *verification = planning->verification;
-    double reach = find_reach(&check->reference, BJ_VERIFY_NUMBERS_EXPECTED);
+    double least_change = find_least_change(&check->norm, BJ_VERIFY_NUMBERS_EXPECTED);
     /* Quotas and neighbours are seldom small, and nothing else tells of them. */
     double worth = check->part == BJ_VERIFY_CROWD ? fmax(check->contrast, M_LN2) : check->contrast;
-    verification->untold += !(reach < worth);
-    if (!(reach < check->contrast))
-        BJ_TRY(bj_verify_note(verification, planning->error,
-                              "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
-                              "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
-                              check->key, change, exp(reach)));
-    if (reach < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
+    verification->untold += !(least_change < worth);
+    if (!(least_change < check->contrast))
+        BJ_TRY(bj_strings_add_note(&verification->notes, planning->error,
+                                   "%s: %s cannot be told: the baseline's own rounds scatter too much, nothing below a "
+                                   "factor of %.3g would be found; a baseline of several runs (--repeat) may tell more",
+                                   check->key, change, exp(least_change)));
+    if (least_change < worth && verification->count < BJ_VERIFY_CHECKS_MOST)
         verification->checks[verification->count++] = *check;
     return BJ_OK;
 }
 
 static bj_verify_check begin_check(bj_verify_part part, const char *curve, double x, const char *key) {
-    bj_verify_check check = {.x = x, .x_nearest = SAME_WALK, .part = part, .stretch = 1, .contrast = BJ_VERIFY_QUARTER};
+    bj_verify_check check = {
+        .x = x, .x_nearest = SAME_WALK, .part = part, .times_longer = 1, .contrast = BJ_VERIFY_QUARTER};
     snprintf(check.key, sizeof check.key, "%s", key);
     snprintf(check.curve, sizeof check.curve, "%s", curve);
     snprintf(check.unit, sizeof check.unit, "ns");
@@ -205,8 +196,8 @@ static bool find_walk(planning *planning, const walk_curve *walk, double from, d
         }
         if (!describe(planning, &check, allowance))
             continue;
-        double score = fmin(check.contrast, CONTRAST_MOST) - find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED) -
-                       WORTH_OF_OCTAVE * log2(x);
+        double score = fmin(check.contrast, CONTRAST_MOST) -
+                       find_least_change(&check.norm, BJ_VERIFY_NUMBERS_EXPECTED) - WORTH_OF_OCTAVE * log2(x);
         if (score > best_score) {
             best_score = score;
             *best = check;
@@ -275,9 +266,9 @@ static bj_status plan_buffer(planning *planning, double x, const char *place, bo
     for (size_t i = 0; i < count && !(least < BJ_VERIFY_QUARTER); i++) {
         if (!describe_stream(planning, kinds[i], x, place, &check))
             continue;
-        double reach = find_reach(&check.reference, BJ_VERIFY_NUMBERS_EXPECTED);
-        if (reach < least) {
-            least = reach;
+        double least_change = find_least_change(&check.norm, BJ_VERIFY_NUMBERS_EXPECTED);
+        if (least_change < least) {
+            least = least_change;
             best = check;
         }
     }
@@ -316,8 +307,9 @@ static bj_status plan_crowd(planning *planning) {
     if (curve == NULL || !bj_data_get_attribute_number(curve, "operations", &operations))
         return BJ_OK;
     if (before != cpus)
-        return bj_verify_note(planning->verification, planning->error,
-                              "contexts.int: not compared, the baseline had %zu cpus and here are %zu", before, cpus);
+        return bj_strings_add_note(&planning->verification->notes, planning->error,
+                                   "contexts.int: not compared, the baseline had %zu cpus and here are %zu", before,
+                                   cpus);
     bj_verify_check check = begin_check(BJ_VERIFY_CROWD, curve->id, 0, "contexts.int");
     for (size_t i = 0; i < curve->x_count && curve->x[i] <= (double)cpus; i++)
         check.x = curve->x[i];
@@ -325,7 +317,7 @@ static bj_status plan_crowd(planning *planning) {
         return BJ_OK;
     snprintf(check.meaning, sizeof check.meaning, "time of %.0f threads at once", check.x);
     snprintf(check.unit, sizeof check.unit, "ms");
-    check.stretch = fmax(1, ceil(CROWD_MS / exp(check.reference.centre)));
+    check.times_longer = fmax(1, ceil(CROWD_MS / exp(check.norm.centre)));
     return add(planning, &check, "a fifth less");
 }
 
@@ -350,8 +342,8 @@ static bj_status judge_baseline(planning *planning) {
     }
     planning->leaves_shared = planning->lead->environment.virtualised == 1 && runs < RUNS_OF_SHARED;
     return planning->leaves_shared
-               ? bj_verify_note(
-                     planning->verification, planning->error,
+               ? bj_strings_add_note(
+                     &planning->verification->notes, planning->error,
                      "levels beyond the second and memory: not looked at: a virtual machine shares them, and "
                      "what others do is not in a baseline of %u run%s (run --repeat %u)",
                      runs, runs == 1 ? "" : "s", RUNS_OF_SHARED)

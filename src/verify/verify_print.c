@@ -16,7 +16,7 @@ static const char *const state_names[] = {[BJ_VERIFY_UNMEASURED] = "not measured
 
 /* In the unit of the point. */
 static double find_baseline(const bj_verify_check *check) {
-    return exp(check->is_rate ? -check->reference.centre : check->reference.centre);
+    return exp(check->is_rate ? -check->norm.centre : check->norm.centre);
 }
 
 static double find_value(const bj_verify_check *check) {
@@ -102,7 +102,7 @@ static void append_check(bj_json_text *json, const bj_verification *verification
     }
     bj_json_append_u64_member(json, "rounds", check->count);
     /* The least change that would be found, as a factor to the worse. */
-    bj_json_append_number_member(json, "finds", rounded(bj_verify_find_reach(verification, check)));
+    bj_json_append_number_member(json, "finds", rounded(bj_verify_find_least_change(verification, check)));
     bj_json_append(json, "}");
 }
 

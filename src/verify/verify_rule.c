@@ -25,15 +25,15 @@ static double find_worst_spell(const double *values, const unsigned *spells, siz
     return worst;
 }
 
-/* `least`: units that a spell must have to say something by itself. */
-static bool describe_units(double *values, const unsigned *spells, size_t count, size_t least, double allowance,
-                           bj_verify_reference *reference) {
-    *reference = (bj_verify_reference){.units = count, .allowance = allowance};
+/* `least`: members that a spell must have to say something by itself. */
+static bool describe_members(double *values, const unsigned *spells, size_t count, size_t least, double allowance,
+                             bj_verify_norm *norm) {
+    *norm = (bj_verify_norm){.members = count, .allowance = allowance};
     if (count < BJ_BOOTSTRAP_ROUNDS_NEEDED)
         return false;
     double worst = find_worst_spell(values, spells, count, least);
-    reference->spread = bj_stats_estimate_inner_spread(values, count, &reference->centre, NULL);
-    reference->allowance += fmax(0, worst - reference->centre);
+    norm->spread = bj_stats_estimate_inner_spread(values, count, &norm->centre, NULL);
+    norm->allowance += fmax(0, worst - norm->centre);
     return true;
 }
 
@@ -53,35 +53,34 @@ static size_t list_triples(const double *values, const unsigned *spells, size_t 
     return listed;
 }
 
-static double find_reach(const bj_verify_reference *reference) {
-    return bj_verify_find_limit(reference, BJ_VERIFY_ROUNDS_LEAST, BJ_VERIFY_NUMBERS_EXPECTED) - reference->centre;
+static double find_least_change(const bj_verify_norm *norm) {
+    return bj_verify_find_limit(norm, BJ_VERIFY_ROUNDS_LEAST, BJ_VERIFY_NUMBERS_EXPECTED) - norm->centre;
 }
 
-bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance,
-                        bj_verify_reference *reference) {
+bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance, bj_verify_norm *norm) {
     double triples[TRIPLES_MOST];
     unsigned triple_spells[TRIPLES_MOST];
-    bj_verify_reference by_triples;
+    bj_verify_norm by_triples;
     size_t listed = list_triples(values, spells, count, triples, triple_spells);
     /* Of one or two rounds a disturbance would be the median. */
-    if (!describe_units(values, spells, count, BJ_VERIFY_ROUNDS_LEAST, allowance, reference))
+    if (!describe_members(values, spells, count, BJ_VERIFY_ROUNDS_LEAST, allowance, norm))
         return false;
-    if (!describe_units(triples, triple_spells, listed, 1, allowance, &by_triples))
+    if (!describe_members(triples, triple_spells, listed, 1, allowance, &by_triples))
         return true;
-    reference->choices = by_triples.choices = 2;
-    if (find_reach(&by_triples) < find_reach(reference))
-        *reference = by_triples;
+    norm->choices = by_triples.choices = 2;
+    if (find_least_change(&by_triples) < find_least_change(norm))
+        *norm = by_triples;
     return true;
 }
 
-/* With a spread from so many units, Student's t of one degree of freedom less holds for a single further one to
+/* With a spread from so many members, Student's t of one degree of freedom less holds for a single further one to
  * within a third of the chance, from 6 rounds to 30 and down to 1e-5 (tests/unit/test_verify_rule.c). */
-double bj_verify_find_limit(const bj_verify_reference *reference, size_t rounds, size_t numbers) {
-    double judgement = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)reference->units;
+double bj_verify_find_limit(const bj_verify_norm *norm, size_t rounds, size_t numbers) {
+    double judgement = (double)(rounds - BJ_VERIFY_ROUNDS_LEAST + 1), of = (double)norm->members;
     double chance = BJ_VERIFY_FALSE_ALARM / (double)(numbers > 0 ? numbers : 1) / (judgement * (judgement + 1)) /
-                    (double)(reference->choices > 1 ? reference->choices : 1);
+                    (double)(norm->choices > 1 ? norm->choices : 1);
     double reach = bj_stats_student_reach(2 * chance, of - 1); /* of one side */
-    return reference->centre + reference->allowance + reach * reference->spread * sqrt(1 + 1 / of);
+    return norm->centre + norm->allowance + reach * norm->spread * sqrt(1 + 1 / of);
 }
 
 double bj_verify_find_quartile(const double *values, size_t count) {
@@ -91,14 +90,13 @@ double bj_verify_find_quartile(const double *values, size_t count) {
     return valid > 0 ? sorted[(valid - 1) / 4] : NAN;
 }
 
-bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const double *values, size_t count,
-                                size_t numbers) {
+bj_verify_state bj_verify_judge(const bj_verify_norm *norm, const double *values, size_t count, size_t numbers) {
     if (count < BJ_VERIFY_ROUNDS_LEAST)
         return BJ_VERIFY_UNMEASURED;
     double quartile = bj_verify_find_quartile(values, count);
-    if (quartile > bj_verify_find_limit(reference, count, numbers))
+    if (quartile > bj_verify_find_limit(norm, count, numbers))
         return BJ_VERIFY_BEYOND;
-    return quartile > reference->centre + reference->allowance ? BJ_VERIFY_UNSURE : BJ_VERIFY_SAME;
+    return quartile > norm->centre + norm->allowance ? BJ_VERIFY_UNSURE : BJ_VERIFY_SAME;
 }
 
 bj_verify_state bj_verify_confirm(const double *values, size_t count, size_t beyond, double limit, bool is_last) {

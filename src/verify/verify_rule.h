@@ -2,9 +2,9 @@
  *
  * Values are logarithms, signed so that more is worse. The baseline gives a centre, a spread and an allowance; the new
  * run is judged after three rounds and after each further one. What is judged is its lower quartile, since
- * disturbance only adds: one quiet round in four must be worse as well. It is held against single units of the
+ * disturbance only adds: one quiet round in four must be worse as well. It is held against single members of the
  * baseline, however many new rounds there are: rounds of a few seconds may all share one disturbance, so that their
- * number proves nothing. A unit is a round, or, where that tells more, a triple of the baseline: the quartile
+ * number proves nothing. A member is a round, or, where that tells more, a triple of the baseline: the quartile
  * of three rounds after one another.
  *
  * Numbers and judgements share the chance of a false alarm (alpha spending by Bonferroni, 1 / (j (j + 1)) of a number's
@@ -36,9 +36,9 @@
 typedef struct {
     double centre, spread;
     double allowance; /* so much more is no worse */
-    size_t units;     /* that they are from */
-    unsigned choices; /* kinds of units that this one was chosen from: they share the chance; 0 means 1 */
-} bj_verify_reference;
+    size_t members;   /* that they are from */
+    unsigned choices; /* kinds of members that this one was chosen from: they share the chance; 0 means 1 */
+} bj_verify_norm;
 
 typedef enum {
     BJ_VERIFY_UNMEASURED, /* fewer rounds than a judgement takes */
@@ -51,16 +51,14 @@ typedef enum {
 /* From the baseline's rounds and the spell of each; `allowance` is the key's. Where a spell by itself is worse than all
  * together, the allowance grows by that much: the machine did so while it was the baseline. False: too few rounds for
  * an interval. Overwrites values. */
-bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance,
-                        bj_verify_reference *reference);
+bool bj_verify_describe(double *values, const unsigned *spells, size_t count, double allowance, bj_verify_norm *norm);
 /* What the lower quartile must exceed after so many rounds (BJ_VERIFY_ROUNDS_LEAST or more) of one of so many numbers.
  */
-double bj_verify_find_limit(const bj_verify_reference *reference, size_t rounds, size_t numbers);
+double bj_verify_find_limit(const bj_verify_norm *norm, size_t rounds, size_t numbers);
 /* The lower quartile, an order statistic; sorts a copy. `count` is BJ_VERIFY_ROUNDS_MOST at most. */
 double bj_verify_find_quartile(const double *values, size_t count);
 /* The judgement after the last of these rounds: worse is BJ_VERIFY_BEYOND. */
-bj_verify_state bj_verify_judge(const bj_verify_reference *reference, const double *values, size_t count,
-                                size_t numbers);
+bj_verify_state bj_verify_judge(const bj_verify_norm *norm, const double *values, size_t count, size_t numbers);
 /* Of a number that went beyond `limit` after `beyond` of its rounds. `is_last`: enough time has passed since, or there
  * will be no further round. Worse only by rounds of its own after it went beyond; UNSURE where they say otherwise, or
  * where there are none and will be none; BEYOND: measure on. */

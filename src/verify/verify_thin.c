@@ -53,12 +53,12 @@ static bj_status add_sweep(bj_curves *thin, const bj_profile *lead, bj_error *er
     return BJ_OK;
 }
 
-static bj_status stretch_crowd(bj_curves *thin, const bj_verify_check *check, bj_error *error) {
+static bj_status lengthen_crowd(bj_curves *thin, const bj_verify_check *check, bj_error *error) {
     bj_curve *curve = (bj_curve *)bj_data_find_curve(thin, check->curve);
     double operations = 0;
     if (curve == NULL || !bj_data_get_attribute_number(curve, "operations", &operations))
         return BJ_OK;
-    return bj_data_set_attribute_number(curve, "operations", floor(operations * check->stretch), error);
+    return bj_data_set_attribute_number(curve, "operations", floor(operations * check->times_longer), error);
 }
 
 bj_status bj_verify_thin_curves(const bj_verification *verification, const bj_profile *lead, size_t huge_bytes,
@@ -69,8 +69,8 @@ bj_status bj_verify_thin_curves(const bj_verification *verification, const bj_pr
         if (check->part != part || !bj_verify_is_open(check) || curve == NULL)
             continue;
         BJ_TRY(add_point(thin, curve, check->x > 0 ? check->x : 1, error));
-        if (check->stretch != 1)
-            BJ_TRY(stretch_crowd(thin, check, error));
+        if (check->times_longer != 1)
+            BJ_TRY(lengthen_crowd(thin, check, error));
     }
     if (part == BJ_VERIFY_STREAMS)
         return add_buffers(thin, lead, error);

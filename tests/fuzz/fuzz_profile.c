@@ -3,6 +3,7 @@
 #include "cli/contribution.h"
 #include "emit/emit.h"
 #include "fuzz.h"
+#include "fuzz_text.h"
 #include "profile/profile.h"
 #include "report/answer_table.h"
 #include "report/compare_print.h"
@@ -15,16 +16,6 @@
 
 /* The analysis resamples, so its time is that of hundreds of curves. */
 enum { MOST_POINTS = 24, MOST_ROUNDS = 4 };
-
-static char *write_text(const bj_profile *profile, size_t *length) {
-    bj_error error = {""};
-    char *text = NULL;
-    bj_status status = bj_profile_to_json(profile, &text, length, &error);
-    if (status != BJ_OK)
-        fprintf(stderr, "fuzz: %s\n", error.text);
-    require(status == BJ_OK, "what is read can be written");
-    return text;
-}
 
 static void check_round_trip(const char *text, size_t length) {
     bj_profile profile;

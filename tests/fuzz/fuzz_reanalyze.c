@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "fuzz.h"
+#include "fuzz_text.h"
 #include "machine/sim/sim_machine.h"
 #include "probes/probe.h"
 #include "profile/profile.h"
@@ -28,16 +29,6 @@ static struct {
     char *texts[PROBES_MOST];
     size_t lengths[PROBES_MOST], count;
 } base;
-
-static char *write_text(const bj_profile *profile, size_t *length) {
-    bj_error error = {""};
-    char *text = NULL;
-    bj_status status = bj_profile_to_json(profile, &text, length, &error);
-    if (status != BJ_OK)
-        fprintf(stderr, "fuzz: %s\n", error.text);
-    require(status == BJ_OK, "curves that were read can be written");
-    return text;
-}
 
 static void keep_probe(const bj_profile *whole, const char *answers, size_t length, const bj_probe *probe) {
     bj_profile part;

@@ -54,7 +54,7 @@ static size_t line_of(const replay *r) {
     return self_of(r->machine)->spec->caches[0].line_bytes;
 }
 
-static void touch(replay *r, size_t area, size_t offset, size_t bytes) {
+static void replay_range(replay *r, size_t area, size_t offset, size_t bytes) {
     size_t line = line_of(r), first = offset / line, last = (offset + bytes - 1) / line, count = last - first + 1;
     uint32_t *places = malloc(count * sizeof *places);
     for (size_t i = 0; i < count; i++)
@@ -67,16 +67,16 @@ static void touch(replay *r, size_t area, size_t offset, size_t bytes) {
 /* One call of a kernel that reads each operand of the set once. */
 static void call_kernel(replay *r, size_t set) {
     for (size_t i = 0; i < r->plan.operand_count; i++)
-        touch(r, i, r->plan.areas[i].first + (size_t)((ptrdiff_t)set * r->plan.areas[i].stride),
-              r->plan.operands[i].bytes);
+        replay_range(r, i, r->plan.areas[i].first + (size_t)((ptrdiff_t)set * r->plan.areas[i].stride),
+                     r->plan.operands[i].bytes);
 }
 
-static void run_steps(replay *r) {
-    for (size_t s = 0; s < r->plan.step_count; s++) {
-        const bj_timer_step *step = &r->plan.steps[s];
-        for (unsigned pass = 0; step->action != BJ_TOUCH_WRITE_SETS && pass < step->passes; pass++)
-            touch(r, step->area, step->offset, step->bytes);
-        for (size_t set = 0; step->action == BJ_TOUCH_WRITE_SETS && set < r->plan.sets; set++)
+static void run_touches(replay *r) {
+    for (size_t s = 0; s < r->plan.touch_count; s++) {
+        const bj_timer_touch *touch = &r->plan.touches[s];
+        for (unsigned pass = 0; touch->action != BJ_TOUCH_WRITE_SETS && pass < touch->passes; pass++)
+            replay_range(r, touch->area, touch->offset, touch->bytes);
+        for (size_t set = 0; touch->action == BJ_TOUCH_WRITE_SETS && set < r->plan.sets; set++)
             call_kernel(r, set);
     }
 }
@@ -127,7 +127,7 @@ static void see_residency(const char *name, size_t level, double share, double *
     operand.bytes = (size_t)(share * (double)sizes.caches.fits_bytes[level - 1]);
     replay r = open_replay(name, &operand, 1, 0, false);
     size_t at[BJ_SIM_MAX_CACHES + 1] = {0};
-    run_steps(&r);
+    run_touches(&r);
     double all = (double)count_lines(&r, 0, at);
     *there = (double)at[level - 1] / all;
     *nearer = 0;
@@ -165,7 +165,7 @@ static void test_cold_operands_are_nowhere(void **state) {
                                              {.name = "w", .bytes = 8192, .residency = BJ_RESIDENT_WARM}};
         replay r = open_replay(machines[m], operands, 2, 0, false);
         size_t cold[BJ_SIM_MAX_CACHES + 1] = {0}, warm[BJ_SIM_MAX_CACHES + 1] = {0};
-        run_steps(&r);
+        run_touches(&r);
         size_t lines = count_lines(&r, 0, cold);
         count_lines(&r, 1, warm);
         if ((double)cold[self_of(r.machine)->spec->cache_count] < 0.99 * (double)lines)
@@ -190,7 +190,7 @@ static void test_self_flushing_area(void **state) {
     (void)state;
     const bj_timer_operand operands[] = {{.name = "x", .bytes = 40000}, {.name = "y", .bytes = 40000}};
     replay r = open_replay("no_l3", operands, 2, 0, true);
-    run_steps(&r);
+    run_touches(&r);
     bj_sim_cpu *cpu = cpu_of(r.machine, 0);
     bj_sim_counts before = cpu->counts;
     for (size_t call = 0; call < 3 * r.plan.sets; call++)
@@ -216,7 +216,7 @@ static void test_subtracting_flushes_is_wrong(void **state) {
         for (int call = 0; call <= CALLS; call++) {
             if (call == 1)
                 begin = count_cycles(&r); /* the first settles */
-            touch(&r, flush, 0, 1000 * 1024);
+            replay_range(&r, flush, 0, 1000 * 1024);
             if (loop == 0)
                 call_kernel(&r, 0);
         }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "profile/placement.h"
+#include "profile_fixture.h"
 
 static void put(bj_profile *profile, const char *key, const char *json) {
     bj_answer *answer;
@@ -37,19 +38,6 @@ static const char *place(const bj_profile *profile, bj_cpu_order order, size_t c
         used += (size_t)snprintf(text + used, sizeof text - used, i > 0 ? " %d" : "%d", cpus[i]);
     free(cpus);
     return text;
-}
-
-static int setup(void **state) {
-    bj_profile *profile = calloc(1, sizeof *profile);
-    bj_profile_init(profile);
-    *state = profile;
-    return 0;
-}
-
-static int teardown(void **state) {
-    bj_profile_free(*state);
-    free(*state);
-    return 0;
 }
 
 /* Four sockets of six, whose second levels are pairs with numbers far apart: {0, 12} below {0, 1, 2, 12, 13, 14}. */

@@ -9,22 +9,10 @@
 
 #include <cmocka.h>
 
+#include "profile_fixture.h"
 #include "report/cpu_text.h"
 #include "report/headline.h"
 #include "report/terminal.h"
-
-static int setup(void **state) {
-    bj_profile *profile = calloc(1, sizeof *profile);
-    bj_profile_init(profile);
-    *state = profile;
-    return 0;
-}
-
-static int teardown(void **state) {
-    bj_profile_free(*state);
-    free(*state);
-    return 0;
-}
 
 static bj_answer *put(bj_profile *profile, const char *key, const char *json) {
     bj_answer *answer;

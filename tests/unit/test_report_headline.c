@@ -9,20 +9,8 @@
 
 #include <cmocka.h>
 
+#include "profile_fixture.h"
 #include "report/headline.h"
-
-static int setup(void **state) {
-    bj_profile *profile = calloc(1, sizeof *profile);
-    bj_profile_init(profile);
-    *state = profile;
-    return 0;
-}
-
-static int teardown(void **state) {
-    bj_profile_free(*state);
-    free(*state);
-    return 0;
-}
 
 static bj_answer *put(bj_profile *profile, const char *key, const char *unit, double value, bj_confidence confidence) {
     bj_answer *answer;

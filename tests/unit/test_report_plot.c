@@ -9,21 +9,9 @@
 
 #include <cmocka.h>
 
+#include "profile_fixture.h"
 #include "report/plot.h"
 #include "report/plot_canvas.h"
-
-static int setup(void **state) {
-    bj_profile *profile = calloc(1, sizeof *profile);
-    bj_profile_init(profile);
-    *state = profile;
-    return 0;
-}
-
-static int teardown(void **state) {
-    bj_profile_free(*state);
-    free(*state);
-    return 0;
-}
 
 /* Sizes of 1 KiB to 1 MiB: 1 ns up to 32 KiB, 16 ns beyond; two rounds, the second a little slower. */
 static void add_step(bj_profile *profile, const char *id, const char *probe) {

@@ -17,25 +17,21 @@ static void assert_near(double value, double expected) {
 static void test_computes_both_kinds(void **state) {
     (void)state;
     const double y[] = {2, 3, 3, 6};
-    double steps[3];
-    bj_stats_compute_relative_steps(y, 4, steps);
-    assert_near(steps[0], 0.5);
-    assert_near(steps[1], 0);
-    assert_near(steps[2], 1);
-    bj_stats_compute_scaled_steps(y, 4, steps);
-    assert_near(steps[0], 2);
-    assert_near(steps[1], 0);
-    assert_near(steps[2], 9);
+    bj_step step;
+    assert_true(bj_stats_find_biggest_step(y, 2, &step));
+    assert_near(step.magnitude, 0.5);
+    assert_false(bj_stats_find_biggest_step(y + 1, 2, &step));
+    assert_true(bj_stats_find_biggest_step(y, 4, &step));
+    assert_near(step.magnitude, 1);
+    assert_true(bj_stats_find_scaled_step(y, 2, &step));
+    assert_near(step.magnitude, 2);
+    assert_true(bj_stats_find_scaled_step(y, 4, &step));
+    assert_near(step.magnitude, 9);
 }
 
 static void test_steps_span_unusable_points(void **state) {
     (void)state;
     const double y[] = {NAN, 1, 0, -3, INFINITY, 3, NAN};
-    double steps[6];
-    bj_stats_compute_relative_steps(y, 7, steps);
-    assert_near(steps[1], 2);
-    for (size_t i = 0; i < 6; i++)
-        assert_true(i == 1 || isnan(steps[i]));
     bj_step step;
     assert_true(bj_stats_find_biggest_step(y, 7, &step));
     assert_int_equal(step.before, 1);

@@ -61,13 +61,13 @@ static void test_order_of_touches(void **state) {
     const bj_timer_action actions[] = {BJ_TOUCH_WRITE, BJ_TOUCH_READ,  BJ_TOUCH_WRITE, BJ_TOUCH_READ,
                                        BJ_TOUCH_READ,  BJ_TOUCH_WRITE, BJ_TOUCH_READ};
     const size_t areas[] = {1, BJ_AREA_FLUSH(&plan), 2, 2, BJ_AREA_SWEEPER(&plan), 0, 0};
-    assert_int_equal(plan.step_count, 7);
+    assert_int_equal(plan.touch_count, 7);
     for (size_t i = 0; i < 7; i++) {
-        assert_int_equal(plan.steps[i].action, actions[i]);
-        assert_int_equal(plan.steps[i].area, areas[i]);
+        assert_int_equal(plan.touches[i].action, actions[i]);
+        assert_int_equal(plan.touches[i].area, areas[i]);
     }
-    assert_int_equal(plan.steps[1].bytes, 32 * MIB);
-    assert_int_equal(plan.steps[4].bytes, 64 * KIB); /* twice the first level */
+    assert_int_equal(plan.touches[1].bytes, 32 * MIB);
+    assert_int_equal(plan.touches[4].bytes, 64 * KIB); /* twice the first level */
     assert_true(bj_timer_has_level(&plan));
     /* Without cold operands nothing is flushed. */
     plan = plan_of(&operands[2], 1, false);
@@ -92,9 +92,9 @@ static void test_lines_are_dropped_of_cold_operands_only(void **state) {
                                 .by_lines = true};
     bj_timer_plan plan;
     assert_int_equal(bj_timer_make_plan(&request, &plan, NULL), BJ_OK);
-    assert_int_equal(plan.steps[1].action, BJ_TOUCH_DROP_LINES);
-    assert_int_equal(plan.steps[1].area, 0);
-    assert_int_equal(plan.steps[2].area, 1);
+    assert_int_equal(plan.touches[1].action, BJ_TOUCH_DROP_LINES);
+    assert_int_equal(plan.touches[1].area, 0);
+    assert_int_equal(plan.touches[2].area, 1);
     assert_int_equal(plan.areas[BJ_AREA_FLUSH(&plan)].bytes, 0);
 }
 
@@ -112,10 +112,10 @@ static void test_sets_of_many_calls(void **state) {
     /* The last of the area first, and the walk ends at its start. */
     assert_int_equal(plan.areas[0].first + 8000, plan.areas[0].bytes);
     assert_true(plan.areas[0].first >= (plan.sets - 1) * 8000);
-    assert_int_equal(plan.steps[0].action, BJ_TOUCH_WRITE_SETS);
+    assert_int_equal(plan.touches[0].action, BJ_TOUCH_WRITE_SETS);
     /* A warm operand has an area of its own, so the first flush is forced, and it is settled after it. */
-    assert_int_equal(plan.steps[1].area, BJ_AREA_FLUSH(&plan));
-    assert_int_equal(plan.steps[2].area, 2);
+    assert_int_equal(plan.touches[1].area, BJ_AREA_FLUSH(&plan));
+    assert_int_equal(plan.touches[2].area, 2);
     assert_false(plan.shuffled);
     bj_timer_operand random = {.name = "r", .bytes = 64, .access = BJ_ACCESS_RANDOM};
     assert_true(plan_of(&random, 1, true).shuffled);

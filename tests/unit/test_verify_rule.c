@@ -16,34 +16,34 @@ enum { ROUNDS = 15 };
 static const unsigned one_spell[64] = {0};
 
 /* Rounds of a thousandth's scatter around zero. */
-static bj_verify_reference make_reference(void) {
+static bj_verify_norm make_norm(void) {
     double values[ROUNDS];
-    bj_verify_reference reference;
+    bj_verify_norm norm;
     for (int i = 0; i < ROUNDS; i++)
         values[i] = 0.001 * (i - ROUNDS / 2) / 4.0;
-    assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0.1, &reference));
-    return reference;
+    assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0.1, &norm));
+    return norm;
 }
 
 static void test_describe(void **state) {
     (void)state;
-    bj_verify_reference reference = make_reference();
-    assert_true(fabs(reference.centre) < 1e-12);
-    assert_true(reference.spread > 0.0005 && reference.spread < 0.002);
-    assert_true(reference.allowance == 0.1);
+    bj_verify_norm norm = make_norm();
+    assert_true(fabs(norm.centre) < 1e-12);
+    assert_true(norm.spread > 0.0005 && norm.spread < 0.002);
+    assert_true(norm.allowance == 0.1);
     double few[5] = {0};
-    assert_false(bj_verify_describe(few, one_spell, 5, 0.1, &reference)); /* no interval from so few */
+    assert_false(bj_verify_describe(few, one_spell, 5, 0.1, &norm)); /* no interval from so few */
 }
 
 /* One round in fifteen that was disturbed says little of the others. */
 static void test_outlier(void **state) {
     (void)state;
     double values[ROUNDS];
-    bj_verify_reference reference;
+    bj_verify_norm norm;
     for (int i = 0; i < ROUNDS; i++)
         values[i] = i == 7 ? 0.7 : 0.001 * (i - ROUNDS / 2) / 4.0;
-    assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0.1, &reference));
-    assert_true(reference.spread < 0.003);
+    assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0.1, &norm));
+    assert_true(norm.spread < 0.003);
 }
 
 /* What the machine did for a whole spell of the baseline it may do again; what it did for one round it may not. */
@@ -51,42 +51,42 @@ static void test_spell(void **state) {
     (void)state;
     double values[9] = {0, 0, 0, 0, 0, 0, 0.06, 0.06, 0.06}, same[9];
     unsigned spells[9] = {0, 0, 0, 0, 0, 0, 1, 1, 1};
-    bj_verify_reference reference;
+    bj_verify_norm norm;
     memcpy(same, values, sizeof same);
-    assert_true(bj_verify_describe(same, spells, 9, 0.1, &reference));
-    assert_true(fabs(reference.allowance - 0.16) < 1e-12);
+    assert_true(bj_verify_describe(same, spells, 9, 0.1, &norm));
+    assert_true(fabs(norm.allowance - 0.16) < 1e-12);
     memcpy(same, values, sizeof same);
     spells[6] = spells[7] = 0; /* a spell of one round */
-    assert_true(bj_verify_describe(same, spells, 9, 0.1, &reference));
-    assert_true(reference.allowance == 0.1);
+    assert_true(bj_verify_describe(same, spells, 9, 0.1, &norm));
+    assert_true(norm.allowance == 0.1);
 }
 
 /* Every third round is disturbed: of three in a row none decides, and the baseline's triples tell so. */
 static void test_triples(void **state) {
     (void)state;
     double values[30];
-    bj_verify_reference reference;
+    bj_verify_norm norm;
     for (int i = 0; i < 30; i++)
         values[i] = (i % 3 == 1 ? 0.4 : 0) + 0.0005 * (i % 4);
-    assert_true(bj_verify_describe(values, one_spell, 30, 0.1, &reference));
-    assert_int_equal(reference.units, 10);
-    assert_true(reference.spread < 0.001);
+    assert_true(bj_verify_describe(values, one_spell, 30, 0.1, &norm));
+    assert_int_equal(norm.members, 10);
+    assert_true(norm.spread < 0.001);
 }
 
 static void test_judgements(void **state) {
     (void)state;
-    bj_verify_reference reference = make_reference();
+    bj_verify_norm norm = make_norm();
     const double worse[] = {0.3, 0.3, 0.3, 0.3}, lone[] = {0.3, 0.3, 0.0}, between[] = {0.103, 0.103, 0.103};
-    assert_int_equal(bj_verify_judge(&reference, worse, 2, 10), BJ_VERIFY_UNMEASURED);
-    assert_int_equal(bj_verify_judge(&reference, worse, 3, 10), BJ_VERIFY_BEYOND);
-    assert_int_equal(bj_verify_judge(&reference, lone, 3, 10), BJ_VERIFY_SAME);
-    assert_int_equal(bj_verify_judge(&reference, between, 3, 10), BJ_VERIFY_UNSURE);
+    assert_int_equal(bj_verify_judge(&norm, worse, 2, 10), BJ_VERIFY_UNMEASURED);
+    assert_int_equal(bj_verify_judge(&norm, worse, 3, 10), BJ_VERIFY_BEYOND);
+    assert_int_equal(bj_verify_judge(&norm, lone, 3, 10), BJ_VERIFY_SAME);
+    assert_int_equal(bj_verify_judge(&norm, between, 3, 10), BJ_VERIFY_UNSURE);
     double better[] = {-1, -1, -1};
-    assert_int_equal(bj_verify_judge(&reference, better, 3, 10), BJ_VERIFY_SAME);
+    assert_int_equal(bj_verify_judge(&norm, better, 3, 10), BJ_VERIFY_SAME);
     /* Each judgement and each number more wants more. */
     for (size_t rounds = 4; rounds <= BJ_VERIFY_ROUNDS_MOST; rounds++)
-        assert_true(bj_verify_find_limit(&reference, rounds, 10) > bj_verify_find_limit(&reference, rounds - 1, 10));
-    assert_true(bj_verify_find_limit(&reference, 3, 20) > bj_verify_find_limit(&reference, 3, 10));
+        assert_true(bj_verify_find_limit(&norm, rounds, 10) > bj_verify_find_limit(&norm, rounds - 1, 10));
+    assert_true(bj_verify_find_limit(&norm, 3, 20) > bj_verify_find_limit(&norm, 3, 10));
 }
 
 /* Beyond its limit is worse only by rounds that came after. */
@@ -125,15 +125,15 @@ static double find_chance(bj_random *random, size_t baseline_rounds, size_t numb
     enum { DRAWS = 20000 };
     double values[64], spreads[64] = {0}, sum = 0;
     for (int i = 0; i < DRAWS; i++) {
-        bj_verify_reference reference;
+        bj_verify_norm norm;
         draw(random, values, baseline_rounds, 0);
-        assert_true(bj_verify_describe(values, one_spell, baseline_rounds, 0, &reference));
-        /* Of these units: how many spreads the limit is from the centre. */
-        bj_verify_reference unit = {.spread = 1, .units = reference.units, .choices = reference.choices};
-        if (spreads[unit.units] == 0)
-            spreads[unit.units] = bj_verify_find_limit(&unit, BJ_VERIFY_ROUNDS_LEAST, numbers);
-        double tail = find_tail(reference.centre + spreads[unit.units] * reference.spread);
-        sum += reference.units == baseline_rounds ? tail : tail * tail * tail;
+        assert_true(bj_verify_describe(values, one_spell, baseline_rounds, 0, &norm));
+        /* Of these members: how many spreads the limit is from the centre. */
+        bj_verify_norm unit = {.spread = 1, .members = norm.members, .choices = norm.choices};
+        if (spreads[unit.members] == 0)
+            spreads[unit.members] = bj_verify_find_limit(&unit, BJ_VERIFY_ROUNDS_LEAST, numbers);
+        double tail = find_tail(norm.centre + spreads[unit.members] * norm.spread);
+        sum += norm.members == baseline_rounds ? tail : tail * tail * tail;
     }
     return sum / DRAWS;
 }
@@ -163,14 +163,14 @@ static void test_whole_runs(void **state) {
     bj_random_seed(&random, 11);
     for (int run = 0; run < RUNS; run++) {
         double values[BJ_VERIFY_ROUNDS_MOST];
-        bj_verify_reference reference;
+        bj_verify_norm norm;
         draw(&random, values, ROUNDS, 0);
-        assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0, &reference));
+        assert_true(bj_verify_describe(values, one_spell, ROUNDS, 0, &norm));
         draw(&random, values, BJ_VERIFY_ROUNDS_MOST, 0);
         for (size_t i = 0; i < BJ_VERIFY_ROUNDS_MOST; i++)
             values[i] += bj_random_unit(&random) < 0.05 ? 10 : 0;
         for (size_t count = BJ_VERIFY_ROUNDS_LEAST; count <= BJ_VERIFY_ROUNDS_MOST; count++)
-            if (bj_verify_judge(&reference, values, count, 1) == BJ_VERIFY_BEYOND) {
+            if (bj_verify_judge(&norm, values, count, 1) == BJ_VERIFY_BEYOND) {
                 alarms++;
                 break;
             }

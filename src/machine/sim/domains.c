@@ -29,7 +29,8 @@ typedef struct {
  * little once everybody has a share. */
 enum { ROUNDS = 6 };
 
-uint64_t bj_sim_cpus_of_controller(const bj_sim_spec *spec) {
+/* Cpus of one memory controller. */
+static uint64_t cpus_of_controller(const bj_sim_spec *spec) {
     uint64_t controllers = spec->numa_nodes > 1 ? spec->numa_nodes : spec->sockets;
     return controllers > 0 && spec->cpus / controllers > 0 ? spec->cpus / controllers : spec->cpus;
 }
@@ -37,7 +38,7 @@ uint64_t bj_sim_cpus_of_controller(const bj_sim_spec *spec) {
 /* What a controller gives while all rows are open: the outermost domain that lies within it, as often as it does, or a
  * bus that leads to it and to others; what its cpus can take together where the file has no domain. */
 static double open_gbs(const bj_sim_spec *spec) {
-    uint64_t cpus = bj_sim_cpus_of_controller(spec);
+    uint64_t cpus = cpus_of_controller(spec);
     double gbs = (double)cpus * spec->memory_cpu_gbs;
     for (size_t d = 0; d < spec->domain_count; d++) {
         double instances = fmax((double)cpus / (double)spec->domains[d].shared_by, 1);
@@ -47,7 +48,7 @@ static double open_gbs(const bj_sim_spec *spec) {
 }
 
 double bj_sim_open_share(const bj_sim_spec *spec, const bj_sim_demand *demands, size_t count, size_t position) {
-    uint64_t cpus = bj_sim_cpus_of_controller(spec);
+    uint64_t cpus = cpus_of_controller(spec);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++)
         if (demands[i].position / cpus == position / cpus) {
@@ -152,7 +153,7 @@ bj_status bj_sim_share_domains(const bj_sim_spec *spec, bj_sim_demand *demands, 
                     .demands = demands,
                     .count = count,
                     .kinds = spec->domain_count,
-                    .per_controller = bj_sim_cpus_of_controller(spec),
+                    .per_controller = cpus_of_controller(spec),
                     .controller_gbs = calloc(spec->cpus + 1, sizeof(double)),
                     .grows = malloc(count * sizeof(bool))};
     bool have_memory = all.grows != NULL && all.controller_gbs != NULL;

@@ -18,8 +18,6 @@ typedef struct {
     double gbs;        /* what it gets */
 } bj_sim_demand;
 
-/* Cpus of one memory controller. */
-uint64_t bj_sim_cpus_of_controller(const bj_sim_spec *spec);
 /* The share of lines that find their row open, of the controller of this position; 1 where there is no such cost. */
 double bj_sim_open_share(const bj_sim_spec *spec, const bj_sim_demand *demands, size_t count, size_t position);
 /* Fills in what each gets. */

@@ -63,11 +63,8 @@ static void plan_arena(printed_run *run, double bytes) {
 static bj_status measure_pairs(void *context, const uint32_t *points, size_t count, bj_error *error) {
     static const bj_curve_axes axes = {BJ_CACHE_LINE_PAIRS, "extent", "bytes", "time_per_access", "ns"};
     printed_run *run = context;
-    size_t extent = (size_t)BJ_PAPER_FIRST_EXTENT << *points;
-    double ns = 0;
     (void)count;
-    BJ_TRY(bj_kit_time_paper_pairs(&run->rounds, extent, &ns, error));
-    return bj_kit_record(&run->rounds, &axes, (double)extent, ns, error);
+    return bj_kit_measure_paper_pairs(&run->rounds, &axes, *points, error);
 }
 
 static bj_status find_line(printed_run *run, bj_error *error) {

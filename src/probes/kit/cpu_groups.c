@@ -259,7 +259,14 @@ static bool find_branches(const reader *text, const placed_cpu *placed, bj_near_
     return true;
 }
 
-bj_status bj_kit_read_tree(const bj_answers *earlier, const int *cpus, size_t cpu_count, bj_near_tree *tree,
+static void free_tree(bj_near_tree *tree) {
+    free(tree->cpus);
+    free(tree->branches);
+    *tree = (bj_near_tree){0};
+}
+
+/* The tree of `earlier`, over these cpus and no others. */
+static bj_status read_tree(const bj_answers *earlier, const int *cpus, size_t cpu_count, bj_near_tree *tree,
                            bj_error *error) {
     reader text;
     BJ_TRY(read_lists(earlier, "topology.tree", false, &text, error));
@@ -271,7 +278,7 @@ bj_status bj_kit_read_tree(const bj_answers *earlier, const int *cpus, size_t cp
     bj_status status = BJ_OK;
     if (placed == NULL || tree->cpus == NULL || tree->branches == NULL) {
         status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for a tree of %zu cpus", cpu_count);
-        bj_kit_free_tree(tree);
+        free_tree(tree);
         goto done;
     }
     tree->branches[0] = (bj_cpu_run){0, cpu_count};
@@ -291,12 +298,6 @@ done:
     free(placed);
     close_reader(&text);
     return status;
-}
-
-void bj_kit_free_tree(bj_near_tree *tree) {
-    free(tree->cpus);
-    free(tree->branches);
-    *tree = (bj_near_tree){0};
 }
 
 static bool lies_within(bj_cpu_run inner, bj_cpu_run outer) {
@@ -327,8 +328,7 @@ static int compare_ints(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earlier, bj_cpus *opened,
-                           bj_error *error) {
+bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earlier, bj_cpus *opened, bj_error *error) {
     *opened = (bj_cpus){.cpus = malloc((count + 1) * sizeof *opened->cpus),
                         .count = count,
                         .index_at = malloc((count + 1) * sizeof *opened->index_at)};
@@ -338,7 +338,7 @@ bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earl
     } else if (count > 0) {
         memcpy(opened->cpus, cpus, count * sizeof *opened->cpus);
         qsort(opened->cpus, count, sizeof *opened->cpus, compare_ints);
-        status = bj_kit_read_tree(earlier, opened->cpus, count, &opened->tree, error);
+        status = read_tree(earlier, opened->cpus, count, &opened->tree, error);
     }
     for (size_t i = 0; status == BJ_OK && i < count; i++)
         opened->index_at[bj_kit_find_cpu(&opened->tree, opened->cpus[i])] = i;
@@ -350,6 +350,6 @@ bj_status bj_kit_open_cpus(const int *cpus, size_t count, const bj_answers *earl
 void bj_kit_close_cpus(bj_cpus *opened) {
     free(opened->cpus);
     free(opened->index_at);
-    bj_kit_free_tree(&opened->tree);
+    free_tree(&opened->tree);
     *opened = (bj_cpus){0};
 }

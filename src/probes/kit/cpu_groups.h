@@ -22,10 +22,6 @@ typedef struct {
     bool is_known; /* false: topology gave no tree, and the root is all there is */
 } bj_near_tree;
 
-/* The tree of `earlier`, over these cpus and no others. */
-bj_status bj_kit_read_tree(const bj_answers *earlier, const int *cpus, size_t cpu_count, bj_near_tree *tree,
-                           bj_error *error) BJ_WARN_UNUSED;
-void bj_kit_free_tree(bj_near_tree *tree);
 /* What a branch falls into: its inner branches and the cpus that stand alone in it, in order. `parts` has room for as
  * many as it has cpus; returns how many there are. */
 size_t bj_kit_list_parts(const bj_near_tree *tree, bj_cpu_run branch, bj_cpu_run *parts);

@@ -7,7 +7,7 @@
 #include "stats/quantile.h"
 #include "stats/steps.h"
 
-bj_status bj_kit_time_paper_pairs(bj_rounds *rounds, size_t extent, double *ns, bj_error *error) {
+static bj_status time_pairs(bj_rounds *rounds, size_t extent, double *ns, bj_error *error) {
     size_t apart = extent > BJ_PAPER_SEGMENT_BYTES ? extent : BJ_PAPER_SEGMENT_BYTES;
     size_t pairs = rounds->arena_bytes / apart;
     BJ_TRY(bj_kit_reserve_places(rounds, 2 * pairs, error));
@@ -22,6 +22,13 @@ bj_status bj_kit_time_paper_pairs(bj_rounds *rounds, size_t extent, double *ns, 
         places[2 * i + 1] = first + (uint32_t)(extent / BJ_WALK_WORD_BYTES) - 1;
     }
     return bj_kit_walk_chains(rounds, places, 2 * pairs, 1, rounds->repetitions, ns, error);
+}
+
+bj_status bj_kit_measure_paper_pairs(bj_rounds *rounds, const bj_curve_axes *axes, uint32_t point, bj_error *error) {
+    size_t extent = (size_t)BJ_PAPER_FIRST_EXTENT << point;
+    double ns = 0;
+    BJ_TRY(time_pairs(rounds, extent, &ns, error));
+    return bj_kit_record(rounds, axes, (double)extent, ns, error);
 }
 
 double bj_kit_find_paper_line(bj_point_summary *summary, const size_t *index, size_t count) {

@@ -15,8 +15,10 @@
 #define BJ_PAPER_LAST_EXTENT 1024u
 #define BJ_PAPER_EXTENTS 7u
 
-/* ns of an access, over the whole of the open arena. */
-bj_status bj_kit_time_paper_pairs(bj_rounds *rounds, size_t extent, double *ns, bj_error *error) BJ_WARN_UNUSED;
+/* Times the pairs of one extent, point 0 being the first one, over the whole of the open arena, and records the ns of
+ * an access. */
+bj_status bj_kit_measure_paper_pairs(bj_rounds *rounds, const bj_curve_axes *axes, uint32_t point,
+                                     bj_error *error) BJ_WARN_UNUSED;
 /* The last extent before the biggest relative step of the monotone curve, in these rounds (NULL: the first ones); NaN:
  * nothing rises. */
 double bj_kit_find_paper_line(bj_point_summary *summary, const size_t *index, size_t count);

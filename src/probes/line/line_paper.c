@@ -22,12 +22,8 @@ static const effort_plan plans[BJ_EFFORT_COUNT] = {{6, 1, 64 * MIB}, {12, 2, 256
 
 static bj_status measure_extent(void *context, const uint32_t *points, size_t count, bj_error *error) {
     static const bj_curve_axes axes = {BJ_LINE_PAPER, "extent", "bytes", "time_per_access", "ns"};
-    bj_rounds *rounds = context;
-    size_t extent = (size_t)BJ_PAPER_FIRST_EXTENT << *points;
-    double ns = 0;
     (void)count;
-    BJ_TRY(bj_kit_time_paper_pairs(rounds, extent, &ns, error));
-    return bj_kit_record(rounds, &axes, (double)extent, ns, error);
+    return bj_kit_measure_paper_pairs(context, &axes, *points, error);
 }
 
 bj_status bj_line_measure_paper(const bj_measure_request *request, bj_curves *samples, bj_error *error) {

@@ -22,7 +22,8 @@ typedef struct {
     double *scratch;
 } numa_table;
 
-const bj_curve *bj_numa_find_row(const bj_curves *samples, const char *kind, int cpu) {
+/* The row of a cpu, of either kind; NULL: there is none. */
+static const bj_curve *find_row(const bj_curves *samples, const char *kind, int cpu) {
     char id[48];
     bj_numa_name_row(kind, cpu, id, sizeof id);
     return bj_data_find_curve(samples, id);
@@ -45,7 +46,7 @@ static void read_table(const bj_curves *samples, numa_table *table) {
         table->latency[at] = curve;
     }
     for (size_t i = 0; i < table->count; i++) {
-        table->rate[i] = bj_numa_find_row(samples, BJ_NUMA_RATE, table->cpus[i]);
+        table->rate[i] = find_row(samples, BJ_NUMA_RATE, table->cpus[i]);
         bool whole = table->rate[i] != NULL && table->rate[i]->x_count == table->count &&
                      table->latency[i]->x_count == table->count &&
                      table->rate[i]->round_count == table->latency[i]->round_count;

@@ -12,11 +12,6 @@
 #define BJ_NUMA_LATENCY "latency"
 #define BJ_NUMA_RATE "read"
 
-/* The outermost branches of the tree, split further as long as all of them fit; single cpus where it has no branches.
- * `sites` has room for BJ_NUMA_SITES_MAX; returns how many. */
-size_t bj_numa_choose_sites(const bj_near_tree *tree, bj_cpu_run *sites);
-/* The row of a cpu, of either kind; NULL: there is none. */
-const bj_curve *bj_numa_find_row(const bj_curves *samples, const char *kind, int cpu);
 void bj_numa_name_row(const char *kind, int cpu, char *id, size_t room);
 
 bj_status bj_numa_analyse(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,

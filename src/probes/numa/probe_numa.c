@@ -42,7 +42,9 @@ typedef struct {
     size_t at_once; /* cells */
 } numa_run;
 
-size_t bj_numa_choose_sites(const bj_near_tree *tree, bj_cpu_run *sites) {
+/* The outermost branches of the tree, split further as long as all of them fit; single cpus where it has no branches.
+ * `sites` has room for BJ_NUMA_SITES_MAX; returns how many. */
+static size_t choose_sites(const bj_near_tree *tree, bj_cpu_run *sites) {
     size_t count = 0;
     bj_cpu_run *parts = calloc(tree->cpu_count + 1, sizeof *parts);
     if (parts == NULL || tree->branch_count == 0) {
@@ -182,7 +184,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
     bj_kit_open_rounds(&run.rounds, request, "numa", samples, RANDOM_PURPOSE);
     bj_status status = bj_kit_open_cpus(facts->cpus, facts->cpu_count, request->earlier, &run.all, error);
     if (status == BJ_OK) {
-        run.count = bj_numa_choose_sites(&run.all.tree, sites);
+        run.count = choose_sites(&run.all.tree, sites);
         for (size_t i = 0; i < run.count; i++)
             run.askers[i] = run.all.tree.cpus[sites[i].first];
         plan_walks(&run);

@@ -21,8 +21,8 @@
 #define BJ_TLB_FITS_FIRST 1.1
 /* One round has no error to compare with. */
 #define BJ_TLB_ROUNDS_LEAST 2u
-/* The error of a point, as a share of its time: no clock is better than the least, and where no point has two rounds
- * the other is a guess. */
+/* The error of a point, as a share of its time: no clock is better than the least, and where no point has two rounds,
+ * as in a run that was cut short, the other is a guess. */
 #define BJ_TLB_ERROR_LEAST 0.002
 #define BJ_TLB_ERROR_UNKNOWN 0.05
 
@@ -35,7 +35,7 @@
 /* Of the access time: caches that fill up by chance make the twins differ by less. */
 #define BJ_TLB_COST_LEAST 0.05
 /* Of the access time, for a rise as wide as the ramp of one way: a lower one may be anything that fills up, such as the
- * caches with page tables. */
+ * caches with page tables, which the zoo's machines do not have. */
 #define BJ_TLB_WIDE_COST_LEAST 0.25
 /* Of what the packed twin slows down by around the edge: frames that chance chose do not load the caches of both quite
  * alike. */
@@ -45,7 +45,8 @@
 #define BJ_TLB_OF_NEARER_LEAST 0.5
 /* Two levels closer than this are one: no machine has a further level for so few entries more. */
 #define BJ_TLB_LEAST_APART 1.6
-/* The points around an edge that tell how well it fits. */
+/* The points around an edge that tell how well it fits: what is amiss farther away (page tables that leave a cache, a
+ * neighbour's burst) says nothing of this level. */
 #define BJ_TLB_AROUND_EDGE 1.5
 /* An adjusted level stays within this factor; three iterations settle levels that far apart. */
 #define BJ_TLB_ADJUST_RANGE 1.3
@@ -58,7 +59,8 @@
 
 /* Enough for the moved-out percentiles of a dozen rounds. */
 #define BJ_TLB_RESAMPLES 200u
-/* Entries are right within a share or so many, whichever is more; a cost within a tenth. */
+/* Entries are right within a share or so many, whichever is more (so many: below 34 entries, of which few points can
+ * tell one); a cost within a tenth. */
 #define BJ_TLB_ENTRIES_TOLERANCE 0.06
 #define BJ_TLB_ENTRIES_RIGHT 2.0
 #define BJ_TLB_COST_TOLERANCE 0.1
@@ -73,7 +75,8 @@
 #define BJ_TLB_SYSTEMATIC 0.02
 /* Second levels are seen from so many pages on. */
 #define BJ_TLB_LOOKED_FAR 4096.0
-/* Of what a miss costs with base pages: more than this inside few huge pages, and they are not held as such. */
+/* Of what a miss costs with base pages: more than this inside few huge pages, and they are not held as such, as where a
+ * hypervisor backs them with base pages. */
 #define BJ_TLB_INSIDE_MOST 0.3
 
 /* ---- The 2012 paper's walk (tlb_paper_answer.c) */

@@ -75,7 +75,8 @@ static bj_vector_rate find_width_rate(const bj_answers *answers, const bj_vector
     return scale_rate(scarcer, type);
 }
 
-size_t bj_vector_choose_width(const bj_vector_rate *rates, size_t count) {
+/* Index of the narrowest width whose rate is within a twentieth of the highest; count: none is known. Widths ascend. */
+static size_t choose_width(const bj_vector_rate *rates, size_t count) {
     double highest = NAN;
     for (size_t i = 0; i < count; i++)
         highest = fmax(highest, rates[i].rate); /* fmax passes over NaN */
@@ -94,7 +95,7 @@ static unsigned choose_at_ends(const bj_vector_rate *rates, size_t count, bool w
             moved[k] = rates[k];
             moved[k].rate = k == i ? rates[k].highest : rates[k].lowest;
         }
-        size_t choice = bj_vector_choose_width(moved, count);
+        size_t choice = choose_width(moved, count);
         unsigned width = choice < count ? moved[choice].width_bytes : 0;
         if (width != 0 && (chosen == 0 || (wide ? width > chosen : width < chosen)))
             chosen = width;
@@ -103,7 +104,7 @@ static unsigned choose_at_ends(const bj_vector_rate *rates, size_t count, bool w
 }
 
 static void fill_width(const bj_vector_rate *rates, size_t count, bj_confidence surest, bj_answer *answer) {
-    size_t chosen = bj_vector_choose_width(rates, count);
+    size_t chosen = choose_width(rates, count);
     answer->value = rates[chosen].width_bytes;
     answer->has_interval = true;
     answer->interval[0] = fmin(choose_at_ends(rates, count, false), answer->value);
@@ -146,7 +147,7 @@ static bj_status answer_width(const bj_curves *samples, bj_answers *answers, con
         return BJ_OK;
     }
     fill_width(rates, count, surest, answer);
-    *chosen = types[bj_vector_choose_width(rates, count)];
+    *chosen = types[choose_width(rates, count)];
     return BJ_OK;
 }
 

@@ -12,9 +12,6 @@ typedef struct {
     double rate, lowest, highest;
 } bj_vector_rate;
 
-/* Index of the narrowest width whose rate is within a twentieth of the highest; count: none is known. Widths ascend. */
-size_t bj_vector_choose_width(const bj_vector_rate *rates, size_t count);
-
 /* The analyse function of the probe. Methods "least_ratio" and "median_ratio" as of kit/chains.h; live vectors by
  * "spill_hinge" of kit/live.h with either. */
 bj_status bj_vector_answer(const bj_curves *samples, const bj_analyse_request *request, bj_answers *answers,

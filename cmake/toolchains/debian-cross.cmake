@@ -1,5 +1,5 @@
-# What the toolchain files of this folder share. Each says BJ_TRIPLET (Debian's name of the target), BJ_QEMU (of qemu-user)
-# and includes this one. BJ_SYSROOT, a variable of the environment, is a folder as scripts/ports_sysroot.sh fills it: the
+# What the toolchain files of this folder share. Each says BJ_TRIPLET (Debian's name of the target), BJ_QEMU (of qemu-user),
+# BJ_RUNS_ON (another processor that runs its programs, where there is one) and includes this one. BJ_SYSROOT, a variable of the environment, is a folder as scripts/ports_sysroot.sh fills it: the
 # target's libraries, unpacked and not installed.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_C_COMPILER ${BJ_TRIPLET}-gcc)
@@ -28,7 +28,14 @@ if(BJ_TRY_HERE AND BJ_LOADER)
   list(GET BJ_LOADER 0 BJ_LOADER)
   set(libraries ${CMAKE_SYSROOT}/lib/${BJ_LIBRARY_ARCHITECTURE}:${CMAKE_SYSROOT}/usr/lib/${BJ_LIBRARY_ARCHITECTURE})
   add_link_options(-Wl,--dynamic-linker=${BJ_LOADER} -Wl,--disable-new-dtags,-rpath,${libraries})
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR})
+  # A processor that runs the target's programs as they are needs no emulator, where its kernel allows it.
+  set(BJ_LOADER_STATUS 1)
+  if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "${BJ_RUNS_ON}")
+    execute_process(COMMAND ${BJ_LOADER} --version RESULT_VARIABLE BJ_LOADER_STATUS OUTPUT_QUIET ERROR_QUIET)
+  endif()
+  if(NOT BJ_LOADER_STATUS EQUAL 0)
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR})
+  endif()
 elseif(BJ_EMULATOR)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${BJ_EMULATOR};-L;${CMAKE_SYSROOT})
 endif()

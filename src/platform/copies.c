@@ -43,6 +43,7 @@ struct bj_copies {
     int gate;  /* closed: they go */
     int leash; /* closed, by whatever ends us: the guard ends them */
     pid_t guard;
+    bool adopts; /* what copies leave behind becomes our child */
     pid_t
         *former; /* children that were there before: a shell's that became us, or all of a container's first process */
     size_t former_count;
@@ -181,12 +182,14 @@ static bj_status set_guard(bj_copies *copies, bj_error *error) {
     return copies->guard > 0 ? BJ_OK : no_process(copies, error);
 }
 
-/* What copies leave behind becomes our child, so that we can see and end it. */
-static void adopt_orphans(bool adopt) {
+/* What copies leave behind becomes our child, so that we can see and end it. Whether the system does that: qemu-user
+ * refuses it, for one. */
+static bool adopt_orphans(bool adopt) {
 #ifdef __linux__
-    prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0);
+    return prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0) == 0;
 #else
     (void)adopt;
+    return false;
 #endif
 }
 
@@ -243,7 +246,7 @@ bj_status bj_platform_hold_copies(char *const *words, const bj_copy_cpus *cpus, 
     *copies = (bj_copies){
         .items = items, .name = words[0], .gate = gate[1], .leash = -1, .former = former, .former_count = former_count};
     fflush(NULL); /* what is buffered must not be written twice */
-    adopt_orphans(true);
+    copies->adopts = adopt_orphans(true);
     for (size_t i = 0; status == BJ_OK && i < count; i++)
         status = hold_one(copies, words, &cpus[i], gate[0], error);
     close(gate[0]);
@@ -305,11 +308,28 @@ static void end_one(pid_t pid) {
     waitpid(pid, NULL, can ? 0 : WNOHANG);
 }
 
+/* Where nothing is adopted: groups whose copy has ended and that are not empty. What left its group is not seen. */
+static size_t sweep_groups(bj_copies *copies, bool end_them) {
+    size_t found = 0;
+    for (size_t i = 0; i < copies->count; i++) {
+        copy *c = &copies->items[i];
+        if (c->pid > 0 || c->group == 0)
+            continue;
+        if (kill(-c->group, end_them ? SIGKILL : 0) == 0)
+            found++;
+        else
+            c->group = 0; /* empty: the number may soon be another's */
+    }
+    return found;
+}
+
 /* Children of this process that came with the copies and are none of them: waits for those that have ended, and ends
  * the others where that is wanted. How many of those there were. */
-static size_t sweep_once(const bj_copies *copies, bool end_them) {
+static size_t sweep_once(bj_copies *copies, bool end_them) {
     pid_t *pids;
     size_t count, found = 0;
+    if (!copies->adopts)
+        return sweep_groups(copies, end_them);
     (void)list_children(&pids, &count, NULL); /* out of memory, what it has is enough for once */
     for (size_t i = 0; i < count; i++) {
         if (is_known(copies, pids[i]) || waitpid(pids[i], NULL, WNOHANG) != 0)
@@ -323,7 +343,7 @@ static size_t sweep_once(const bj_copies *copies, bool end_them) {
 }
 
 /* Whether any of them left processes running, which are ended; such as end by themselves at once do not count. */
-static bool sweep(const bj_copies *copies) {
+static bool sweep(bj_copies *copies) {
     const struct timespec nap = {.tv_nsec = GRACE_NS};
     if (sweep_once(copies, false) == 0)
         return false;
@@ -428,7 +448,7 @@ void bj_platform_end_copies(bj_copies *copies) {
         close(copies->gate);
     if (copies->leash >= 0)
         close(copies->leash);
-    adopt_orphans(false);
+    (void)adopt_orphans(false);
     free(copies->former);
     free(copies->items);
     free(copies);

@@ -79,6 +79,10 @@ skip() {
 skip_emulated() {
     [ -z "${BJ_EMULATED:-}" ] || skip "under an emulator: $*"
 }
+# skip_cross_built REASON: the same where the program is for another processor than the tools here, emulated or not.
+skip_cross_built() {
+    [ -z "${BJ_CROSS_BUILT:-}" ] || skip "built for another processor: $*"
+}
 # left_out WHAT: a small part that cannot run here.
 left_out() {
     echo "left out: $*"

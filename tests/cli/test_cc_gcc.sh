@@ -1,7 +1,7 @@
 #!/bin/sh
 # run --cc with a real compiler. -O0 is quick to compile.
 . "$(dirname "$0")/lib.sh"
-skip_emulated "the compilers here build for another processor"
+skip_cross_built "the compilers here build for this one"
 has gcc || skip "no gcc"
 mkdir tmp
 TMPDIR=$scratch/tmp

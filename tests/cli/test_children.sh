@@ -42,7 +42,7 @@ status=$?
 [ $status -eq 0 ] || complain "SIGINT that was ignored: exit status $status"
 
 # A folder whose name looks like an option.
-if has cc && [ -z "${BJ_SANITIZERS:-}${BJ_EMULATED:-}" ]; then
+if has cc && [ -z "${BJ_SANITIZERS:-}${BJ_CROSS_BUILT:-}" ]; then
     mkdir -- -dash
     printf '#include <stddef.h>\ndouble f(size_t n, void *const *operands) { (void)operands; return (double)n; }\n' >f.c
     TMPDIR=-dash "$blackjack" time f.c:f -q --n 10 --profile "$here/profile.json" >out 2>err

@@ -114,11 +114,14 @@ quick="--profile here.json --effort quick"
     expect 1 diagnose $quick -- sh -c "sleep 77.$$ & sleep 0.1"
     one_line_error
     err_has "left processes running"
-    has setsid && {
+    # One that leaves its group is seen only where it becomes a child of ours.
+    if [ -n "${BJ_EMULATED:-}" ]; then
+        left_out "a process that leaves its group: qemu-user has no PR_SET_CHILD_SUBREAPER"
+    elif has setsid; then
         expect 1 diagnose $quick -- setsid --fork sleep 77.$$
         one_line_error
         err_has "left processes running"
-    }
+    fi
 }
 # running WORD: how many processes have it among their words; others than ours may be called sleep.
 running() {

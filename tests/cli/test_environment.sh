@@ -1,7 +1,7 @@
 #!/bin/sh
 # Variables of the environment that name code: none of it is run, least of all with somebody else's rights.
 . "$(dirname "$0")/lib.sh"
-skip_emulated "plugins are built for another processor"
+skip_cross_built "the compilers here build plugins for this one"
 has cc || skip "no compiler to make a plugin with"
 
 mkdir plugins

@@ -1,7 +1,7 @@
 #!/bin/sh
 # time: kernels in C and in shared objects, contexts, sweeps, pairs; what a kernel does wrong is named and the command lives.
 . "$(dirname "$0")/lib.sh"
-skip_emulated "the compilers here build for another processor"
+skip_cross_built "the compilers here build for this one"
 has cc || skip "no cc"
 mkdir tmp
 TMPDIR=$scratch/tmp

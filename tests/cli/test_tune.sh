@@ -14,7 +14,7 @@ err_has "--sizes: expected sizes"
 expect 2 tune gemm --sizes 8,8
 one_line_error
 has cc || finish "no cc"
-[ -z "${BJ_EMULATED:-}" ] || finish "the compilers here build for another processor"
+[ -z "${BJ_CROSS_BUILT:-}" ] || finish "built for another processor: the compilers here build for this one"
 expect 2 tune gemm "$here/profile.json" --cc "cc -O2"
 one_line_error
 err_has "the profile has no answer to vector.width_bytes"

@@ -250,6 +250,12 @@ static void obeys_resource_limits(void **state) {
         /* Less than the made-up 8 GiB, more than this program will map anew. */
         struct rlimit limit = {.rlim_cur = 4 * GIB, .rlim_max = before.rlim_max};
         assert_int_equal(setrlimit(resources[i], &limit), 0);
+        struct rlimit now;
+        assert_int_equal(getrlimit(resources[i], &now), 0);
+        if (now.rlim_cur != limit.rlim_cur) {
+            print_message("left out: this system takes limits of memory and sets none, as qemu-user does\n");
+            skip();
+        }
         uint64_t left = bj_platform_memory_limit_bytes(*state);
         assert_int_equal(setrlimit(resources[i], &before), 0);
         assert_true(left == 4 * GIB - used[i]);

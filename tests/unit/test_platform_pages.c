@@ -95,11 +95,21 @@ static void refuses_what_cannot_be(void **state) {
     assert_int_equal(bj_platform_map_pages(SIZE_MAX, false, &mapping, &error), BJ_ERR_RESOURCE);
     assert_int_equal(bj_platform_map_pages(SIZE_MAX / 4, false, &mapping, NULL), BJ_ERR_RESOURCE);
     assert_null(mapping.mapping);
-    /* Where the address space is used up, the reason is the resource and nothing stays mapped. */
-    struct rlimit before;
+}
+
+/* Where the address space is used up, the reason is the resource and nothing stays mapped. */
+static void says_when_nothing_is_left(void **state) {
+    (void)state;
+    bj_mapping mapping;
+    struct rlimit before, now;
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     struct rlimit none = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
+    assert_int_equal(getrlimit(RLIMIT_AS, &now), 0);
+    if (now.rlim_cur != none.rlim_cur) {
+        print_message("left out: this system takes a limit of address space and sets none, as qemu-user does\n");
+        skip();
+    }
     bj_status status = bj_platform_map_pages((size_t)1 << 20, false, &mapping, NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(status, BJ_ERR_RESOURCE);
@@ -113,6 +123,7 @@ int main(void) {
         cmocka_unit_test(maps_huge_pages_or_says_why_not),
         cmocka_unit_test(verifies_each_mapping_alone),
         cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(says_when_nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

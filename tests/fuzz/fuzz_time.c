@@ -20,12 +20,12 @@ static const bj_timer_caches caches = {.level_count = 3,
                                        .last_ways = 16};
 
 static void check_plan(const bj_timer_plan *plan) {
-    require(plan->sets >= 1 && plan->step_count <= BJ_TIMER_STEPS_MAX, "a plan has sets and steps");
-    for (size_t i = 0; i < plan->step_count; i++) {
-        const bj_timer_step *step = &plan->steps[i];
-        require(step->area < plan->operand_count + 2, "a step is in an area");
-        size_t room = plan->areas[step->area].bytes;
-        require(step->offset <= room && step->bytes <= room - step->offset, "a step stays in its area");
+    require(plan->sets >= 1 && plan->touch_count <= BJ_TIMER_TOUCHES_MAX, "a plan has sets and touches");
+    for (size_t i = 0; i < plan->touch_count; i++) {
+        const bj_timer_touch *touch = &plan->touches[i];
+        require(touch->area < plan->operand_count + 2, "a touch is in an area");
+        size_t room = plan->areas[touch->area].bytes;
+        require(touch->offset <= room && touch->bytes <= room - touch->offset, "a touch stays in its area");
     }
     for (size_t i = 0; i < plan->operand_count; i++) {
         const bj_timer_area *area = &plan->areas[i];

@@ -76,11 +76,18 @@ done >rates.csv
 expect 0 analyze contention rates.csv
 groups | grep -qF '"levels":[{"groups":[[0,1,2],[3,4,5]],' || complain "rates.csv"
 groups | grep -qF '"reference_gbs":4,' || complain "the diagonal is the reference"
-groups | grep -qF '"confidence":"high"' || complain "rates.csv is clear"
+groups | grep -qF '"confidence":"low"' || complain "1 and 2 are in one group by way of 0 alone"
 out_has '"gbs": 2.19'
 grep -q 'memory.full' out && complain "a table says nothing of full density"
 expect 0 analyze contention rates.csv --method servet
 groups | grep -qF '[[0,1,2],[3,4,5]]' || complain "figure 6"
+# The same where all of a group collide.
+for round in 1 2 3 4 5 6; do
+    printf '4\n2.2,4.01\n2.21,2.2,3.99\n4,4,4,4.0%s\n4.01,4,4,2.2,4\n4,4,4,2.2,2.21,4\n' $round
+done >clear.csv
+expect 0 analyze contention clear.csv
+groups | grep -qF '"levels":[{"groups":[[0,1,2],[3,4,5]],' || complain "clear.csv"
+groups | grep -qF '"confidence":"high"' || complain "clear.csv is clear"
 # Without a diagonal somebody must say what a cpu gets alone.
 printf ',,\n2.2,,\n4,4,\n' >pairs_only.csv
 expect 0 analyze contention pairs_only.csv

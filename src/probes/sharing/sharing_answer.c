@@ -80,7 +80,7 @@ static bj_status fill_groups(const analysis *a, const bj_sharing_level *read, co
     bool is_blind = bj_sharing_is_blind(read, threshold, find_next_ns(a, read->level));
     if (is_blind && !a->is_servet && memcmp(group_of, a->nearer, read->cpu_count * sizeof *group_of) == 0) {
         bj_kit_refuse(answer, BJ_ANSWER_UNDETERMINED,
-                      "walks alone vary so much that a walk %.1f times as long would not be seen", threshold);
+                      "walks alone vary so much that a walk %.2f times as long would not be seen", threshold);
         return BJ_OK;
     }
     bj_structured value = {0};

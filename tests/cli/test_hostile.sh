@@ -394,6 +394,10 @@ for method in qt_cluster change_points; do
     one_line_error
     err_has "table.csv: "
 done
+# Clustering takes the square of them, hundreds of times.
+run 2 analyze tlb table.csv --method qt_cluster
+one_line_error
+err_has "at most 500 different numbers of pages"
 # Odd, but tables.
 while IFS= read -r text; do
     printf "$text" >table.csv

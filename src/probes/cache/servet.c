@@ -78,7 +78,8 @@ double bj_cache_predict_miss_share(bj_binomial_model model, uint64_t pages, doub
 }
 
 static double predict_at(const bj_binomial_request *request, double size_bytes, const candidate *tried) {
-    uint64_t pages = (uint64_t)fmax(floor(size_bytes / request->page_bytes), 1);
+    const double most = 0x1p53; /* a table may have sizes beyond all integers */
+    uint64_t pages = (uint64_t)fmin(fmax(floor(size_bytes / request->page_bytes), 1), most);
     return bj_cache_predict_miss_share(request->model, pages, tried->size_bytes, tried->ways, request->page_bytes);
 }
 

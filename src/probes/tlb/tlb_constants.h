@@ -83,6 +83,9 @@
 
 /* Of eight numbers of pages to an octave: clusters of fewer are parts of a ramp, as of few ways. */
 #define BJ_TLB_PAPER_POINTS 4u
+/* Different numbers of pages that a table may have for this method: clustering takes the square of them, in each
+ * resample. The probe asks for 120; 500 took two seconds on a busy machine, 1000 nine. */
+#define BJ_TLB_PAPER_POINTS_MOST 500u
 /* A cluster that ends within this factor of a cache's lines, with a rise of less than so many times what missing that
  * cache costs, is the cache's: an eighth is how well its size is known, and page tables that leave it cost as well. */
 #define BJ_TLB_PAPER_NEAR 1.25

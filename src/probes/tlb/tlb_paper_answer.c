@@ -139,6 +139,10 @@ bj_status bj_tlb_analyse_paper(const bj_curves *samples, const bj_analyse_reques
         bj_kit_refuse(levels, BJ_ANSWER_UNDETERMINED, "the memory limit allows too few pages");
         return BJ_OK;
     }
+    if (curve->x_count > BJ_TLB_PAPER_POINTS_MOST)
+        return bj_base_set_error(error, BJ_ERR_INPUT,
+                                 "curve %s: expected at most %u different numbers of pages for the paper's method",
+                                 curve->id, BJ_TLB_PAPER_POINTS_MOST);
     /* A table is as fine as it is. */
     paper_search search = {.earlier = request->earlier,
                            .least_points = request->from_table ? 1 : BJ_TLB_PAPER_POINTS,

@@ -91,7 +91,7 @@ static bj_status measure(const bj_measure_request *request, bj_curves *samples, 
 const bj_probe bj_probe_contention = {
     .name = "contention",
     .question = "Which cpus collide on their way to memory, and what does one get when all work?",
-    .revision = 1,
+    .revision = 2,
     .compares_cpus = true,
     .provides =
         (const bj_probe_key[]){

@@ -43,9 +43,8 @@ struct bj_copies {
     int gate;  /* closed: they go */
     int leash; /* closed, by whatever ends us: the guard ends them */
     pid_t guard;
-    bool adopts; /* what copies leave behind becomes our child */
-    pid_t
-        *former; /* children that were there before: a shell's that became us, or all of a container's first process */
+    bool adopts;   /* what copies leave behind becomes our child */
+    pid_t *former; /* children from before: of a shell that became us, or of a container's first process */
     size_t former_count;
 };
 
@@ -182,8 +181,7 @@ static bj_status set_guard(bj_copies *copies, bj_error *error) {
     return copies->guard > 0 ? BJ_OK : no_process(copies, error);
 }
 
-/* What copies leave behind becomes our child, so that we can see and end it. Whether the system does that: qemu-user
- * refuses it, for one. */
+/* What copies leave behind becomes our child, so that we can see and end it. False: refused, as by qemu-user. */
 static bool adopt_orphans(bool adopt) {
 #ifdef __linux__
     return prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0) == 0;
@@ -193,8 +191,7 @@ static bool adopt_orphans(bool adopt) {
 #endif
 }
 
-/* The children of this process, of all its threads; *pids is the caller's to free. None where the system does not list
- * them. */
+/* Children of all threads of this process; *pids is the caller's to free. None where the system lists none. */
 static bj_status list_children(pid_t **pids, size_t *count, bj_error *error) {
     bj_status status = BJ_OK;
     size_t room = 0;
@@ -313,11 +310,9 @@ static size_t sweep_groups(bj_copies *copies, bool end_them) {
     size_t found = 0;
     for (size_t i = 0; i < copies->count; i++) {
         copy *c = &copies->items[i];
-        if (c->pid > 0 || c->group == 0)
-            continue;
-        if (kill(-c->group, end_them ? SIGKILL : 0) == 0)
+        if (c->pid == 0 && c->group > 0 && kill(-c->group, end_them ? SIGKILL : 0) == 0)
             found++;
-        else
+        else if (c->pid == 0)
             c->group = 0; /* empty: the number may soon be another's */
     }
     return found;
@@ -344,10 +339,9 @@ static size_t sweep_once(bj_copies *copies, bool end_them) {
 
 /* Whether any of them left processes running, which are ended; such as end by themselves at once do not count. */
 static bool sweep(bj_copies *copies) {
-    const struct timespec nap = {.tv_nsec = GRACE_NS};
     if (sweep_once(copies, false) == 0)
         return false;
-    nanosleep(&nap, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
     size_t left = 0, found;
     for (int i = 0; i < SWEEPS && (found = sweep_once(copies, true)) > 0; i++)
         left += found;

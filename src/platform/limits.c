@@ -111,7 +111,8 @@ uint64_t bj_platform_memory_limit_bytes(const char *root) {
     left = least(left, rlimit_left(RLIMIT_AS, status, "VmSize"));
     left = least(left, rlimit_left(RLIMIT_DATA, status, "VmData"));
     free(status);
-    return left;
+    /* Of 32 bits: no object is larger, and the system keeps a part of what pointers reach beyond. */
+    return sizeof(void *) < sizeof left ? least(left, PTRDIFF_MAX) : left;
 }
 
 uint64_t bj_platform_resident_bytes(const char *root) {

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /* The least of: memory available now, cgroup limit less its current use (page cache that can be dropped does
- * not count as use), address space and data rlimits less what is used. `root` is prepended to /proc and /sys
- * paths ("" in production), so that tests can hand over a made-up tree. UINT64_MAX when nothing is known. */
+ * not count as use), address space and data rlimits less what is used, half of what pointers of 32 bits reach. `root`
+ * is prepended to /proc and /sys paths ("" in production), so that tests can hand over a made-up tree. UINT64_MAX when
+ * nothing is known. */
 uint64_t bj_platform_memory_limit_bytes(const char *root);
 /* Memory that this process holds; 0 when unknown. */
 uint64_t bj_platform_resident_bytes(const char *root);

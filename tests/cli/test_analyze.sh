@@ -239,9 +239,10 @@ for probe in cache slot; do
     err_has "many.csv:100001: expected at most 100000 rows"
 done
 
-# As many rows as are taken cost seconds, whatever they say; a minute where each instruction costs ten.
+# As many rows as are taken cost seconds, whatever they say; more where each instruction costs ten, and on i386, whose C
+# library has logarithms of another kind: 10 s where x86-64 took 2.7.
 most=5
-[ -z "${BJ_SANITIZERS:-}${BJ_EMULATED:-}" ] || most=65
+[ -z "${BJ_SANITIZERS:-}${BJ_CROSS_BUILT:-}" ] || most=65
 awk 'BEGIN { for (i = 0; i < 100000; i++) print 1024 + 64 * i "," (1 + i % 97 / 9700) * 1.5 ^ int(i / 5000) }' >steps.csv
 awk 'BEGIN { srand(2); for (i = 0; i < 100000; i++) print 1 + int(rand() * 1e9) "," 100 * rand() }' >random.csv
 for table in steps random; do

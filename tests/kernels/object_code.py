@@ -247,6 +247,13 @@ def compile_samples(arguments, folder):
     return objects
 
 
+def has_headers(arguments):
+    """Whether the compiler finds the C library's headers: Debian packs those of another architecture apart."""
+    words = [*shlex.split(arguments.compiler), *shlex.split(arguments.flags), "-fsyntax-only", "-xc", "-"]
+    return subprocess.run(words, input="#include <stdint.h>\n#include <string.h>\n", text=True, check=False,
+                          capture_output=True).returncode == 0
+
+
 def self_test():
     """What is scalar, halved, doubled or left out is a breach."""
     good = {"op_doublex2_add_2_4": ["fadd v0.2d, v0.2d, v2.2d"] * 8, "op_doublex2_load_1_2": ["ldp q0, q1, [x0]"]}
@@ -290,6 +297,9 @@ def main():
     if arguments.objects:
         objects = sorted(Path(arguments.objects).rglob("*.o"))
         return check(arguments.architecture, disassemble(arguments.objdump, objects), [name for name, _, _ in TYPES])
+    if not has_headers(arguments):
+        print(f"skipped: {shlex.split(arguments.compiler)[0]} has no headers of a C library")
+        return 77
     with tempfile.TemporaryDirectory() as folder:
         functions = disassemble(arguments.objdump, compile_samples(arguments, folder))
         return check(arguments.architecture, functions, SAMPLES[arguments.architecture])

@@ -230,7 +230,13 @@ static void small_stacks_suffice_or_are_refused(void **state) {
     pthread_t thread;
     void *enlarged = NULL;
     assert_int_equal(pthread_attr_init(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
+    if (pthread_attr_setstacksize(&attributes, SMALL_STACK) != 0) {
+        pthread_attr_destroy(&attributes);
+        bj_lib_close_timer(use.timer);
+        print_message("left out: no stack is so small here (on AArch64 the C library wants 128 KiB)
+");
+        skip();
+    }
     int trouble = pthread_create(&thread, &attributes, use_a_small_stack, &use);
     pthread_attr_destroy(&attributes);
     if (trouble == 0)

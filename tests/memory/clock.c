@@ -4,10 +4,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef SYS_clock_gettime64 /* where a long has 32 bits, and time has more */
+#define CALL SYS_clock_gettime64
+#else
+#define CALL SYS_clock_gettime
+#endif
+
 int clock_gettime(clockid_t clock, struct timespec *now) {
     const char *text = getenv("CLOCK_STEP_NS");
     long long step = text != NULL ? atoll(text) : 0, ns = 0;
-    int result = (int)syscall(SYS_clock_gettime, clock, now);
+    int result = (int)syscall(CALL, clock, now);
     if (step > 0)
         ns = (now->tv_sec * 1000000000LL + now->tv_nsec) / step * step;
     if (step > 0 || clock == CLOCK_MONOTONIC)

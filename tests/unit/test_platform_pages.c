@@ -93,7 +93,8 @@ static void refuses_what_cannot_be(void **state) {
     bj_error error = {""};
     assert_int_equal(bj_platform_map_pages(0, false, &mapping, &error), BJ_ERR_USAGE);
     assert_int_equal(bj_platform_map_pages(SIZE_MAX, false, &mapping, &error), BJ_ERR_RESOURCE);
-    assert_int_equal(bj_platform_map_pages(SIZE_MAX / 4, false, &mapping, NULL), BJ_ERR_RESOURCE);
+    if (sizeof(void *) > 4) /* of 32 bits' 4 GiB one may well have a quarter */
+        assert_int_equal(bj_platform_map_pages(SIZE_MAX / 4, false, &mapping, NULL), BJ_ERR_RESOURCE);
     assert_null(mapping.mapping);
 }
 

@@ -67,12 +67,24 @@ bj_status bj_contention_measure_crowds(bj_contention_run *run, bj_error *error) 
 
 /* ---- draws */
 
-static void shuffle_parts(bj_random *random, bj_cpu_run *parts, size_t count) {
-    for (size_t i = count; i > 1; i--) {
+/* A branch of which parts are drawn, and what it and each part get. Known before the first draw is recorded: curves
+ * that are added move those which were read. */
+typedef struct {
+    bj_cpu_run branch;
+    double whole;
+    struct drawn_part {
+        bj_cpu_run cpus;
+        double total;
+    } * parts;
+    size_t count;
+} draw_plan;
+
+static void shuffle_parts(bj_random *random, draw_plan *plan) {
+    for (size_t i = plan->count; i > 1; i--) {
         size_t other = bj_random_below(random, i);
-        bj_cpu_run kept = parts[i - 1];
-        parts[i - 1] = parts[other];
-        parts[other] = kept;
+        struct drawn_part kept = plan->parts[i - 1];
+        plan->parts[i - 1] = plan->parts[other];
+        plan->parts[other] = kept;
     }
 }
 
@@ -92,20 +104,23 @@ static bj_status record_draw(bj_contention_run *run, bj_cpu_run branch, unsigned
 
 /* As many of the parts as would by themselves just fill what the whole gives: fewer fill nothing, more hide which of
  * them are held back by something inside. */
-static bj_status measure_draw(bj_contention_run *run, const bj_contention_samples *read, bj_cpu_run branch,
-                              unsigned draw, bj_cpu_run *parts, bj_error *error) {
-    size_t count = bj_kit_list_parts(&run->all.tree, branch, parts), chosen = 0;
-    double whole = bj_contention_find_total(read, branch, NULL, 0), sum = 0;
+static bj_status measure_draw(bj_contention_run *run, draw_plan *plan, unsigned draw, bj_cpu_run *chosen,
+                              bj_error *error) {
+    size_t count = 0;
+    double sum = 0;
     crowd c;
-    shuffle_parts(&run->rounds.random, parts, count);
-    while (chosen + 1 < count && (chosen < 2 || sum < whole))
-        sum += bj_contention_find_total(read, parts[chosen++], NULL, 0);
-    bj_status status = stream_runs(run, parts, chosen, &c, error);
-    double share = total_of(&c) / fmin(sum, whole);
+    shuffle_parts(&run->rounds.random, plan);
+    while (count + 1 < plan->count && (count < 2 || sum < plan->whole)) {
+        sum += plan->parts[count].total;
+        chosen[count] = plan->parts[count].cpus;
+        count++;
+    }
+    bj_status status = stream_runs(run, chosen, count, &c, error);
+    double share = total_of(&c) / fmin(sum, plan->whole);
     if (status == BJ_OK && !isnan(share))
-        status = record_draw(run, branch, draw, &c, error);
+        status = record_draw(run, plan->branch, draw, &c, error);
     if (status == BJ_OK && !isnan(share) && draw == 0)
-        status = record_branch(run, CONTENTION_HALF, branch, share, error);
+        status = record_branch(run, CONTENTION_HALF, plan->branch, share, error);
     free_crowd(&c);
     return status;
 }
@@ -120,20 +135,41 @@ static bool is_wanted(const bj_contention_samples *read, const bj_contention *fo
     return wanted;
 }
 
+/* `runs` has room for all cpus. */
+static bj_status plan_draws(const bj_contention_samples *read, bj_cpu_run branch, bj_cpu_run *runs, draw_plan *plan,
+                            bj_error *error) {
+    size_t count = bj_kit_list_parts(&read->all.tree, branch, runs);
+    if (count < BJ_CONTENTION_DRAWN_LEAST)
+        return BJ_OK;
+    *plan = (draw_plan){.branch = branch,
+                        .whole = bj_contention_find_total(read, branch, NULL, 0),
+                        .parts = malloc(count * sizeof *plan->parts)};
+    if (plan->parts == NULL)
+        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu parts", count);
+    for (; plan->count < count; plan->count++)
+        plan->parts[plan->count] =
+            (struct drawn_part){runs[plan->count], bj_contention_find_total(read, runs[plan->count], NULL, 0)};
+    return BJ_OK;
+}
+
 bj_status bj_contention_measure_draws(bj_contention_run *run, const bj_contention_samples *read,
                                       const bj_contention *found, bj_error *error) {
     const bj_near_tree *tree = &run->all.tree;
     unsigned draws = run->rounds.round == 0 ? DRAWS_FIRST : DRAWS_LATER;
-    bj_cpu_run *parts = malloc((run->all.count + 1) * sizeof *parts);
-    if (parts == NULL)
-        return bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    bj_cpu_run *runs = malloc((run->all.count + 1) * sizeof *runs);
+    draw_plan *plans = calloc(tree->branch_count + 1, sizeof *plans);
     bj_status status = BJ_OK;
-    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++) {
-        bool is_drawn = is_wanted(read, found, tree->branches[i]) &&
-                        bj_kit_list_parts(tree, tree->branches[i], parts) >= BJ_CONTENTION_DRAWN_LEAST;
-        for (unsigned d = 0; is_drawn && d < draws && status == BJ_OK; d++)
-            status = measure_draw(run, read, tree->branches[i], d, parts, error);
-    }
-    free(parts);
+    if (runs == NULL || plans == NULL)
+        status = bj_base_set_error(error, BJ_ERR_RESOURCE, "no memory for %zu cpus", run->all.count);
+    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
+        if (is_wanted(read, found, tree->branches[i]))
+            status = plan_draws(read, tree->branches[i], runs, &plans[i], error);
+    for (size_t i = 0; i < tree->branch_count && status == BJ_OK; i++)
+        for (unsigned d = 0; plans[i].count > 0 && d < draws && status == BJ_OK; d++)
+            status = measure_draw(run, &plans[i], d, runs, error);
+    for (size_t i = 0; plans != NULL && i < tree->branch_count; i++)
+        free(plans[i].parts);
+    free(plans);
+    free(runs);
     return status;
 }

@@ -233,8 +233,7 @@ static void small_stacks_suffice_or_are_refused(void **state) {
     if (pthread_attr_setstacksize(&attributes, SMALL_STACK) != 0) {
         pthread_attr_destroy(&attributes);
         bj_lib_close_timer(use.timer);
-        print_message("left out: no stack is so small here (on AArch64 the C library wants 128 KiB)
-");
+        print_message("left out: no stack is so small here (on AArch64 the C library wants 128 KiB)\n");
         skip();
     }
     int trouble = pthread_create(&thread, &attributes, use_a_small_stack, &use);

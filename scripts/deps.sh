@@ -86,6 +86,11 @@ library() {
     pkg-config --exists "$1"
 }
 
+# dpkg-buildpackage asks for packages by name, whoever else provides what is in them.
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$1")" = "ii " ]
+}
+
 probe() {
     packages=
     things=
@@ -143,8 +148,9 @@ probe() {
         need iproute2 "ip and tc, for hosts as namespaces" has tc
         ;;
     package) # Debian packages, as debian/control asks; and a clean system to try them on
-        need "build-essential debhelper" "dpkg-buildpackage and debhelper" has dh
-        need mpi-default-dev "the system's MPI with its headers" has mpicc
+        need build-essential "what Debian builds packages with" is_installed build-essential
+        need debhelper "debhelper" is_installed debhelper
+        need mpi-default-dev "the system's MPI with its headers" is_installed mpi-default-dev
         need libcmocka-dev "cmocka with its headers" library cmocka
         need python3 "Python 3" has python3
         need lintian "lintian" has lintian

@@ -1,5 +1,6 @@
 #include "probes/contention/contention_hidden.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,10 @@ static relation *between(const search *s, size_t a, size_t b) {
     return &s->relations[a * s->count + b];
 }
 
+/* count: of none; a file may have any number where a cpu's belongs. */
 static size_t find_part(const search *s, double cpu) {
+    if (!(cpu >= 0 && cpu <= INT_MAX))
+        return s->count;
     size_t place = bj_kit_find_cpu(&s->read->all.tree, (int)cpu), part = 0;
     while (part < s->count && (place < s->parts[part].first || place >= s->parts[part].first + s->parts[part].count))
         part++;
